@@ -333,6 +333,7 @@ void fine_tune(const log::Log& log, const std::string& program, cli::TrainFlags&
   log.set_rank(world.rank);
   log.info(cli::CloudJob::from_environment().describe());
   const auto device = tensor::use_machine(flags.device, flags.threads, world.local_rank);
+  if (flags.deterministic) tensor::use_deterministic_operators(device);
   Processes processes{world, flags, device};
   if (processes.group().through_host()) {
     log.warning(

@@ -44,6 +44,7 @@ struct LanguagesFlags {
   std::string work = {};
   std::string precision = "fp32";
   std::string device = "cpu";
+  bool deterministic = false;
 
   explicit LanguagesFlags(const log::Log& log) : job{.log = log} {
     job.lang.clear();
@@ -75,6 +76,8 @@ void add_flags(LanguagesFlags& given, cli::Flags& flags) {
       .add("precision", given.precision,
            "precision of matrix products: fp32, bf16, fp16 (of BERT on a GPU), or " +
                cli::auto_precision)
+      .add_switch("deterministic", given.deterministic,
+                  "use only operators that give equal bits each time; on a GPU they are slower")
       .add("seed", job.seed, "seed of the order, the dropout and new weights");
   given.published.add_flags(flags);
   flags.add_for_training();
@@ -130,6 +133,7 @@ void use_machine(LanguagesFlags& given) {
   job.precision = model::precision_named(given.precision);
   cli::require(job.precision != model::Precision::int8, "precision",
                "must be fp32, bf16, fp16 or auto");
+  if (given.deterministic) tensor::use_deterministic_operators(job.device);
   tensor::keep_freed_memory();
   tensor::set_threads(static_cast<int>(job.threads));
   job.log.lines(tensor::describe(job.device));

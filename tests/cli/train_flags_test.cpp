@@ -56,8 +56,8 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       // a resumed run may be longer
       "epochs", "max-steps",
       // the machine, and the places of the results
-      "test-file", "device", "threads", "dataloader-num-workers", "log-every", "output-dir",
-      "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
+      "test-file", "device", "deterministic", "threads", "dataloader-num-workers", "log-every",
+      "output-dir", "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
       "checkpoint-minutes", "keep-checkpoints", "keep-last-checkpoint", "resume", "grace-seconds",
       "logging-dir", "hp-tune", "push-to-hub", "hub-private-repo",
       // these use the trained model

@@ -49,11 +49,11 @@ def train(arguments, device, model, output):
     return losses(output)
 
 
-def check_kill(arguments, model, place, precision):
+def check_kill(arguments, model, place, precision, *more):
     """A run that SIGKILL ends continues to the bits of a run that nothing ended."""
     def flags(name):
         return flags_of_run(model, place / name, "--max-steps", 30, "--checkpoint-every", 3, "--device", "fake",
-                            "--precision", precision, "--resume", "auto")
+                            "--precision", precision, "--resume", "auto", *more)
 
     run(arguments, arguments.mnli, *flags("whole"))
     process = start(arguments, arguments.mnli, *flags("killed"))
@@ -66,6 +66,18 @@ def check_kill(arguments, model, place, precision):
     assert records(place / "killed", "begin")[-1]["step"] > 0, "the run began again"
     ended = [(place / name / "model/model.safetensors").read_bytes() for name in ("whole", "killed")]
     assert ended[0] == ended[1], "the continued run has other bits"
+
+
+def check_deterministic(arguments, model, place):
+    """Programs set torch's deterministic algorithms before the first operator, and a frozen encoder's run continues
+    to the same bits."""
+    os.environ["FAKE_DEVICE_IS_DETERMINISTIC"] = "1"
+    process = start(arguments, arguments.mnli, *flags_of_run(model, place / "not", "--device", "fake"))
+    _, errors = process.communicate()
+    assert process.returncode == 1 and "may give other bits each time" in errors, errors
+    check_kill(arguments, model, place, "fp32", "--full_determinism", "--freeze-encoder")
+    perplexities(arguments, "fake", place / "languages", "--deterministic")
+    del os.environ["FAKE_DEVICE_IS_DETERMINISTIC"]
 
 
 def check_two_processes(arguments, model, place):
@@ -125,12 +137,12 @@ def check_refusals(arguments, model):
         assert expected in errors, (program, errors)
 
 
-def perplexities(arguments, device, place):
+def perplexities(arguments, device, place, *more):
     """Returns those that `languages` logs of its language model."""
     data = place / device
     shutil.copytree(TESTS.parent / "examples/data/languages", data)
     text = run(arguments, arguments.languages, "--local", data, "--lang", "en", "--epochs", 1, "--embedding", 24,
-               "--hidden", 32, "--work-dir", data / "work", "--device", device)
+               "--hidden", 32, "--work-dir", data / "work", "--device", device, *more)
     return [float(number) for number in re.findall(r"Perplexity .*: (\d+\.\d+)", text)]
 
 
@@ -159,6 +171,7 @@ def main():
             assert served_labels(arguments, model, precision) == answers[:16], precision
         for precision in ("bf16", "fp16"):
             check_kill(arguments, place / "model", place / precision, precision)
+        check_deterministic(arguments, place / "model", place / "equal")
         check_two_processes(arguments, place / "model", place / "together")
         check_refusals(arguments, model)
         host, device = (perplexities(arguments, device, place / "languages") for device in ("cpu", "fake"))

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -219,6 +220,24 @@ TEST_F(Fit, SkipsAStepWhoseGradientsAreNotFiniteOrStopsThere) {
   const auto problem = tests::problem_of([&] { fit(train::OnNonfinite::stop); });
   EXPECT_NE(problem.find("step 3"), std::string::npos) << problem;
   EXPECT_NE(problem.find("is not finite"), std::string::npos) << problem;
+}
+
+TEST_F(Fit, ACheckpointWaitsOnceForTheDevice) {
+  struct Keeper {
+    std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
+    void save(train::Moment moment, const train::FitView& fit) {
+      if (moment != train::Moment::step) return;
+      tests::reset_device_counts();
+      std::size_t tensors = 0;
+      fit.tensors([&](auto, auto views) { tensors += views.size(); });
+      waits.push_back(tests::device_counts().waits);
+      EXPECT_EQ(tests::device_counts().copies_from, static_cast<std::int64_t>(tensors));
+    }
+    std::vector<std::int64_t> waits = {};
+  } keeper;
+  Trainer trainer{load(fake_device), optim::Adam{}, made_loader(24), sink::Discard{}};
+  trainer.fit({.epochs = 1}, keeper);
+  EXPECT_EQ(keeper.waits, std::vector<std::int64_t>(7, 1));  // after 6 steps and the epoch
 }
 
 TEST_F(Fit, NoStepWaitsIfNothingIsLogged) {

@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 
+#include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 
+#include "support/deterministic.hpp"
 #include "support/made_checkpoint.hpp"
 #include "support/one_thread.hpp"
 
@@ -49,6 +51,17 @@ TEST(OutOfMemory, KnowsTorchsErrors) {
               throw c10::OutOfMemoryError{{__func__, __FILE__, __LINE__}, "CUDA out of memory"};
             }),
             expected);
+}
+
+TEST(OutOfMemory, NamesAnOperatorThatDeterministicOperatorsForbid) {
+  const tests::DeterminismRestored restored;
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+  EXPECT_EQ(message([] {
+              at::Context::alertNotDeterministic("sum_in_any_order");
+              return 0;
+            }),
+            "the operator sum_in_any_order has no form that gives equal bits each time on this "
+            "device; leave out --deterministic");
 }
 
 /// Limits this process to little more memory than it has, while this object exists.

@@ -2,15 +2,16 @@
 // is closed to the host outside of them, and copies that need not wait come as late as they may: to
 // the device when it needs them, to the host when the host waits. So the device finds a program
 // that reads device memory on the host, mixes tensors of two devices, reuses host memory too early,
-// or reads a result before it is there. It counts copies, waits and operators.
+// or reads a result before it is there. It counts copies, waits and operators. If the environment
+// has FAKE_DEVICE_IS_DETERMINISTIC, operators demand torch's deterministic algorithms.
 #include "support/fake_device.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -220,12 +221,12 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_bloc
   if (!crosses) count(&DeviceCounts::operators);
   const bool late = crosses && !in_operator && non_blocking &&
                     is_pinned(from.is_cpu() ? from : to) && from.sizes() == to.sizes() &&
-                    from.scalar_type() == to.scalar_type();
+                    from.scalar_type() == to.scalar_type() && to.is_contiguous();
   if (late && from.is_cpu()) {
     arrivals.push_back({from, to});
   } else if (late) {
     departures.push_back({Opened{from}.tensor.clone(), to});
-    to.fill_(std::numeric_limits<double>::quiet_NaN());
+    std::memset(to.mutable_data_ptr(), unwritten, to.nbytes());
   } else {
     const Opened source{from}, target{to};
     target.tensor.copy_(source.tensor.expand(to.sizes()));
@@ -303,6 +304,9 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     if (value.isGenerator()) value = value.toGenerator().get<Generator>()->host;
   }
   count(&DeviceCounts::operators);
+  static const bool deterministic = std::getenv("FAKE_DEVICE_IS_DETERMINISTIC") != nullptr;
+  TORCH_CHECK(!deterministic || at::globalContext().deterministicAlgorithms(), op.schema().name(),
+              " may give other bits each time");
   if (waits(op.schema().name())) wait();
   const InOperator inside;
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);

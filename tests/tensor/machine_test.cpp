@@ -1,8 +1,10 @@
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -42,6 +44,12 @@ TEST_F(Machine, RefusesWhatIsNotThere) {
   if (!has_cuda()) {
     EXPECT_THROW(use_machine("cuda", 1), InputError);
   }
+}
+
+TEST(DeterministicOperators, LeaveAProcessorAsItIs) {
+  use_deterministic_operators(c10::kCPU);
+  EXPECT_FALSE(at::globalContext().deterministicAlgorithms());
+  EXPECT_EQ(std::getenv("CUBLAS_WORKSPACE_CONFIG"), nullptr);
 }
 
 /// Returns the number of pages, of 4 KiB each, that the system had to find for 64 MiB.

@@ -29,6 +29,13 @@ TEST(StateDict, HoldsTensorsOfEveryTypeThatFilesHave) {
   }
 }
 
+TEST(Arriving, IsTheTensorItselfOnAProcessor) {
+  const at::Tensor numbers = at::zeros({3});
+  Arriving arriving{numbers};
+  EXPECT_TRUE(arriving.is_there());
+  EXPECT_TRUE(arriving.wait().is_same(numbers));
+}
+
 TEST(StateDict, RefusesTypesThatDoNotFit) {
   StateDict state;
   EXPECT_NE(tests::problem_of([&] {

@@ -163,7 +163,7 @@ inline constexpr std::array<FamiliarFlag, 16> familiar_flags{{
 
 /// Names that Hugging Face's Trainer and its example programs give to flags, each with the flag's
 /// name in these programs.
-inline constexpr std::array<std::pair<std::string_view, std::string_view>, 8> other_names{{
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> other_names{{
     {"model-name-or-path", "model"},
     {"validation-file", "dev-file"},
     {"train-fraction", "fraction-of-train-data"},
@@ -172,6 +172,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 8> ot
     {"num-train-epochs", "epochs"},
     {"num-epochs", "epochs"},
     {"save-steps", "checkpoint-every"},
+    {"full-determinism", "deterministic"},
 }};
 
 /// Flags of those programs that can only be true in these programs, each with the statement that is
@@ -185,7 +186,10 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> on
 class FlagNames {
  public:
   /// Gives the flag `own` the additional name `name`.
-  void add(std::string name, std::string own) { own_.emplace(std::move(name), std::move(own)); }
+  void add(std::string name, std::string own) {
+    if (switches_.contains(own)) add_switch(name);
+    own_.emplace(std::move(name), std::move(own));
+  }
 
   /// Adds the name of a flag that can only be true. `meaning` says what is then true.
   void add_only_true(std::string name, std::string meaning) {

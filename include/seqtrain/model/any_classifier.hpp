@@ -51,9 +51,9 @@ namespace seqtrain::model {
 /// Parameters have the names of the state_dict of the family's class in transformers, the encoder's
 /// before the head's.
 /// Dropout is a pure function of the seed and the batch's epoch and index; equal seeds and thread
-/// counts give equal bits. On the processor a frozen encoder computes each row of a loader's set
-/// once and keeps its `hidden_size` floats, which does not change the bits of the results. With
-/// `ClassifierOptions::lora`, the parameters are those of adapters and of the head.
+/// counts give equal bits. A frozen encoder computes each row of a loader's set once and keeps its
+/// `hidden_size` floats; the bits of results stay on the processor, and everywhere if operators are
+/// deterministic. With `ClassifierOptions::lora`, parameters are those of adapters and of the head.
 class AnyClassifier {
  public:
   using batch_type = data::Batch;

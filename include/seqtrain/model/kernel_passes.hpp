@@ -11,7 +11,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/Device.h>
 
@@ -28,52 +27,17 @@
 
 namespace seqtrain::model {
 
-/// Keeps the hidden states that a frozen encoder computes for the rows of a loader's sets.
-class FrozenStates {
- public:
-  /// Returns the hidden states [rows, hidden] of a batch: kept states, or the result of compute(),
-  /// which it keeps. It forgets all states if a value of a frozen parameter has changed.
-  template <class Compute>
-  at::Tensor operator()(const data::Batch& batch, std::int64_t hidden,
-                        std::span<const tensor::Parameter> parameters, const Compute& compute) {
-    const auto numbers = [](const at::Tensor& states) {
-      return std::span{states.mutable_data_ptr<float>(), static_cast<std::size_t>(states.numel())};
-    };
-    forget_states_of_other_weights(parameters);
-    at::Tensor states = at::empty({batch.rows, hidden}, at::kFloat);
-    if (rows_.find(batch, numbers(states))) return states;
-    states = compute();
-    rows_.keep(batch, numbers(states));
-    return states;
-  }
-
- private:
-  void forget_states_of_other_weights(std::span<const tensor::Parameter> parameters) {
-    std::int64_t changes = 0;
-    for (const auto& parameter : parameters) {
-      if (!parameter.gradient.defined()) changes += tensor::changes_of(parameter.value);
-    }
-    if (std::exchange(changes_, changes) != changes) rows_.clear();
-  }
-
-  RowCache rows_{memory_for_states()};
-  std::int64_t changes_ = 0;  // changes of the frozen parameters when `rows_` was computed
-};
-
 /// Computes the encoder by its hand-written passes, on the processor, and the head by autograd, in
 /// fp32 and on one thread.
 class KernelPasses : public Passes {
  public:
-  /// `parameters` are those of the network that `Network::kernels` has left; `hidden` is the size
-  /// of its hidden states.
+  /// `parameters` are those of the network that `Network::kernels` has left.
   KernelPasses(cpu::AnyEncoder encoder, const Network& network,
-               std::span<const tensor::Parameter> parameters, std::int64_t hidden,
-               bool encoder_frozen)
+               std::span<const tensor::Parameter> parameters, bool encoder_frozen)
       : encoder_{std::move(encoder)},
         network_{&network},
-        parameters_{parameters},
-        hidden_{hidden},
-        encoder_frozen_{encoder_frozen} {}
+        encoder_frozen_{encoder_frozen},
+        frozen_states_{parameters} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
     Dropout dropout{step.stream.at(0), c10::kCPU};
@@ -116,7 +80,7 @@ class KernelPasses : public Passes {
   /// may be states that were computed earlier.
   at::Tensor evaluate(const data::Batch& batch) {
     const auto compute = [&] { return encoder_.forward(batch, {}); };
-    return encoder_frozen_ ? frozen_states_(batch, hidden_, parameters_, compute) : compute();
+    return encoder_frozen_ ? frozen_states_(batch, compute) : compute();
   }
 
   /// Neighbouring rows with one head.
@@ -155,8 +119,6 @@ class KernelPasses : public Passes {
 
   cpu::AnyEncoder encoder_;
   const Network* network_;
-  std::span<const tensor::Parameter> parameters_;
-  std::int64_t hidden_;
   bool encoder_frozen_;
   std::vector<std::unique_ptr<Network>> adapters_;  // their heads
   FrozenStates frozen_states_;

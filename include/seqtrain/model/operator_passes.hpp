@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <utility>
 
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/Device.h>
@@ -12,31 +14,35 @@
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model {
 
 /// Computes the passes by ATen's operators and autograd, on any device. In bf16 and fp16 it uses
-/// torch's autocast.
+/// torch's autocast. A device keeps the states of a frozen encoder for later epochs. Their last
+/// bits depend on the batch in which a row came first; deterministic operators keep none.
 class OperatorPasses : public Passes {
  public:
-  OperatorPasses(const Network& network, c10::Device device, Precision precision,
-                 bool encoder_frozen)
+  OperatorPasses(const Network& network, std::span<const tensor::Parameter> parameters,
+                 c10::Device device, Precision precision, bool encoder_frozen)
       : network_{&network},
         device_{device},
         precision_{precision},
-        encoder_frozen_{encoder_frozen} {}
+        encoder_frozen_{encoder_frozen},
+        frozen_states_{parameters} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
     Dropout dropout{step.stream.at(0), device_};
     const auto input = tensor::to_device(step.batch, device_);
-    return loss_and_backward(step, head(states(input, dropout), dropout), input);
+    return loss_and_backward(step, head(states(step.batch, input, dropout), dropout), input);
   }
 
   at::Tensor logits(const data::Batch& batch) override {
     Dropout off;
-    return head(states(tensor::to_device(batch, device_), off), off);
+    return head(states(batch, tensor::to_device(batch, device_), off), off);
   }
 
  protected:
@@ -52,6 +58,14 @@ class OperatorPasses : public Passes {
     return std::optional<tensor::Autocast>{std::in_place, device_.type(), type};
   }
 
+  /// Returns the states of a frozen encoder: kept ones, or the result of compute().
+  template <class Compute>
+  at::Tensor frozen_states(const data::Batch& batch, const Compute& compute) {
+    const at::NoGradGuard no_gradients;
+    const bool keeps = !device_.is_cpu() && !at::globalContext().deterministicAlgorithms();
+    return keeps ? frozen_states_(batch, compute) : compute();
+  }
+
   const Network* network_;
   c10::Device device_;
   Precision precision_;
@@ -59,13 +73,17 @@ class OperatorPasses : public Passes {
 
  private:
   /// Returns the pooled hidden states of a batch, [rows, hidden].
-  [[nodiscard]] at::Tensor states(const tensor::Batch& batch, Dropout& dropout) const {
-    const auto narrow = autocast();
-    if (!encoder_frozen_) return network_->encode(batch, dropout);
-    const at::NoGradGuard no_gradients;
+  [[nodiscard]] at::Tensor states(const data::Batch& batch, const tensor::Batch& input,
+                                  Dropout& dropout) {
+    const auto encode = [&](Dropout& by) {
+      const auto narrow = autocast();
+      return network_->encode(input, by);
+    };
     Dropout off;
-    return network_->encode(batch, off);
+    return encoder_frozen_ ? frozen_states(batch, [&] { return encode(off); }) : encode(dropout);
   }
+
+  FrozenStates frozen_states_;
 };
 
 }  // namespace seqtrain::model

@@ -20,7 +20,8 @@ namespace seqtrain::model {
 }
 
 /// Returns use(), which works on `batch`. Throws `Error` with the batch's size if there is too
-/// little memory; gradients may then be incomplete.
+/// little memory, and with the operator's name if `tensor::use_deterministic_operators` forbids an
+/// operator; gradients may then be incomplete.
 template <class Use>
 auto within_memory(const data::Batch& batch, const Use& use) {
   const auto too_large = [&] {
@@ -36,7 +37,13 @@ auto within_memory(const data::Batch& batch, const Use& use) {
     throw too_large();
   } catch (const c10::Error& error) {
     if (is_out_of_memory(error)) throw too_large();
-    throw;
+    const std::string problem = error.what_without_backtrace();
+    const auto end = problem.find(" does not have a deterministic implementation");
+    if (end == problem.npos) throw;
+    throw Error{"the operator " + problem.substr(0, end) +
+                    " has no form that gives equal bits each time on this device",
+                {},
+                "leave out --deterministic"};
   }
 }
 

@@ -33,7 +33,7 @@ class PackedPasses : public OperatorPasses {
   PackedPasses(const Network& network, std::span<const LayerParts> parts,
                std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
                std::int32_t padding_id, bool encoder_frozen)
-      : OperatorPasses{network, device, precision, encoder_frozen},
+      : OperatorPasses{network, parameters, device, precision, encoder_frozen},
         layers_{parts, type_of_products(precision), parameters},
         padding_id_{padding_id} {}
 
@@ -43,7 +43,7 @@ class PackedPasses : public OperatorPasses {
     const Rows rows = rows_of(step.batch, input);
     Dropout dropout{step.stream.at(0), device_};
     if (encoder_frozen_) {
-      return loss_and_backward(step, head(evaluate(input, rows), dropout), input);
+      return loss_and_backward(step, head(evaluate(step.batch, input, rows), dropout), input);
     }
     const tensor::SeededGenerator seeded{step.stream.at(1), device_};
     const Forgotten at_the_end{&layers_};
@@ -62,7 +62,7 @@ class PackedPasses : public OperatorPasses {
     if (has_padding_inside(batch)) return OperatorPasses::logits(batch);
     const auto input = tensor::to_device_packed(batch, device_);
     Dropout off;
-    return head(evaluate(input, rows_of(batch, input)), off);
+    return head(evaluate(batch, input, rows_of(batch, input)), off);
   }
 
  private:
@@ -94,10 +94,11 @@ class PackedPasses : public OperatorPasses {
   }
 
   /// Returns the pooled hidden states [rows, hidden] in evaluation mode.
-  at::Tensor evaluate(const tensor::Batch& input, const Rows& rows) {
+  at::Tensor evaluate(const data::Batch& batch, const tensor::Batch& input, const Rows& rows) {
     const at::NoGradGuard no_gradients;
     Dropout off;
-    return compute(embed(input, off), rows, false);
+    const auto encode = [&] { return compute(embed(input, off), rows, false); };
+    return encoder_frozen_ ? frozen_states(batch, encode) : encode();
   }
 
   /// Lets go of what the layers kept, also if the memory was too small for the step.

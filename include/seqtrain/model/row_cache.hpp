@@ -6,13 +6,20 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/memory.hpp>
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
 
 namespace seqtrain::model {
 
@@ -81,6 +88,66 @@ class RowCache {
   if (!available) return std::numeric_limits<std::size_t>::max();
   return static_cast<std::size_t>(*available / 2) / static_cast<std::size_t>(local_processes());
 }
+
+/// Keeps the hidden states that a frozen encoder computes for the rows of a loader's sets, in host
+/// memory.
+class FrozenStates {
+ public:
+  /// `parameters` without a gradient are those of the encoder.
+  explicit FrozenStates(std::span<const tensor::Parameter> parameters) : parameters_{parameters} {}
+
+  /// Returns the hidden states [rows, hidden] of a batch: kept states, or the result of compute(),
+  /// which it keeps. It forgets all states if a value of a frozen parameter has changed. The states
+  /// of a device come to the host while the program continues, until the next call.
+  template <class Compute>
+  at::Tensor operator()(const data::Batch& batch, const Compute& compute) {
+    if (batch.set == 0) return compute();
+    forget_states_of_other_weights();
+    settle();
+    if (like_.defined()) {
+      const auto options = at::TensorOptions{at::kFloat}.pinned_memory(!like_.is_cpu());
+      const at::Tensor kept = at::empty({batch.rows, like_.size(1)}, options);
+      if (rows_.find(batch, numbers(kept))) {
+        return kept.to(like_.device(), /*non_blocking=*/true).to(like_.scalar_type());
+      }
+    }
+    const at::Tensor states = compute();
+    like_ = at::empty({0, states.size(1)}, states.options());
+    coming_.emplace(states.detach().to(at::kFloat));
+    coming_rows_.set = batch.set;
+    coming_rows_.row_ids = batch.row_ids;
+    if (states.is_cpu()) settle();
+    return states;
+  }
+
+ private:
+  static std::span<float> numbers(const at::Tensor& states) {
+    return {states.mutable_data_ptr<float>(), static_cast<std::size_t>(states.numel())};
+  }
+
+  /// Keeps the states that are coming.
+  void settle() {
+    if (coming_) rows_.keep(coming_rows_, numbers(coming_->wait()));
+    coming_.reset();
+  }
+
+  void forget_states_of_other_weights() {
+    std::int64_t changes = 0;
+    for (const auto& parameter : parameters_) {
+      if (!parameter.gradient.defined()) changes += tensor::changes_of(parameter.value);
+    }
+    if (std::exchange(changes_, changes) == changes) return;
+    rows_.clear();
+    coming_.reset();
+  }
+
+  std::span<const tensor::Parameter> parameters_;
+  RowCache rows_{memory_for_states()};
+  std::optional<tensor::Arriving> coming_;  // states on their way to the host
+  data::Batch coming_rows_;                 // their set and rows
+  at::Tensor like_;           // no states, of the device and the type that states have
+  std::int64_t changes_ = 0;  // changes of the frozen parameters when `rows_` was computed
+};
 
 /// Returns a warning if the states of all rows of a run's sets do not fit into the memory for them,
 /// else "".

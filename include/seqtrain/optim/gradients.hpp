@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,16 +13,14 @@
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
-#include <c10/core/Event.h>
-#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
 
 namespace seqtrain::optim {
 
@@ -31,35 +28,6 @@ namespace seqtrain::optim {
 [[nodiscard]] inline double clip_factor(double norm, double max_norm) {
   return std::min(1.0, max_norm / (norm + 1e-6));
 }
-
-/// A copy of a tensor in host memory that its device writes while the program continues.
-class Arriving {
- public:
-  /// Starts the copy. The call does not wait for the device.
-  explicit Arriving(const at::Tensor& tensor) : host_{tensor} {
-    if (tensor.is_cpu()) return;
-    const c10::DeviceType type = tensor.device().type();
-    const auto options = tensor.options().device(c10::kCPU).pinned_memory(true);
-    host_ = at::empty(tensor.sizes(), options);
-    host_.copy_(tensor, /*non_blocking=*/true);
-    event_.emplace(type);
-    event_->record(c10::impl::getDeviceGuardImpl(type)->getStream(tensor.device()));
-  }
-
-  /// Tells whether `wait` returns without waiting.
-  [[nodiscard]] bool is_there() const { return !event_ || event_->query(); }
-
-  /// Waits for the copy, but not for what the device was asked to do after it.
-  [[nodiscard]] const at::Tensor& wait() {
-    if (event_ && !event_->query()) event_->synchronize();
-    event_.reset();
-    return host_;
-  }
-
- private:
-  at::Tensor host_;
-  std::optional<c10::Event> event_;
-};
 
 /// Returns `the gradient of <name> is not finite`, or an empty text if all are finite.
 inline std::string nonfinite_gradient(std::span<const tensor::Parameter> parameters) {
@@ -93,7 +61,7 @@ class Finite {
     norm_ = at::linalg_vector_norm(norms, 2);
     found_inf_ = at::isfinite(norm_).logical_not().to(at::kFloat);
     if (scale_) norms = at::cat({norms, scale_->value.to(type).view(1)});
-    arriving_ = std::make_shared<Arriving>(norms);
+    arriving_ = std::make_shared<tensor::Arriving>(norms);
   }
 
   [[nodiscard]] at::TensorList gradients() const { return gradients_; }
@@ -138,7 +106,8 @@ class Finite {
   std::vector<at::Tensor> gradients_;
   std::vector<std::string> names_;
   at::Tensor norm_, found_inf_;
-  std::shared_ptr<Arriving> arriving_;  ///< the norm of each gradient, then the loss scale if any
+  std::shared_ptr<tensor::Arriving>
+      arriving_;  ///< the norm of each gradient, then the loss scale if any
 };
 
 }  // namespace seqtrain::optim

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <ATen/Context.h>
 #include <c10/core/Device.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/version.h>
@@ -28,6 +30,18 @@ inline c10::Device use_machine(std::string_view device, std::int64_t threads, in
   const c10::Device selected = select_device(device, local_rank);
   if (!selected.is_cpu()) c10::impl::getDeviceGuardImpl(selected.type())->setDevice(selected);
   return selected;
+}
+
+/// Makes the operators of a device give equal bits each time for the rest of the program, as
+/// `torch.use_deterministic_algorithms(True)` does. An operator that cannot do so throws. Call it
+/// before the first operator of the device. It does nothing for a processor, whose operators give
+/// equal bits anyway.
+inline void use_deterministic_operators(c10::Device device) {
+  if (device.is_cpu()) return;
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // cuBLAS demands this
+  // If they only warned, torch's operators of attention would ignore the setting.
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
 }
 
 /// Returns lines for a log about the machine: whether CUDA is available, and if not, what a machine

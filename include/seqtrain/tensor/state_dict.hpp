@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,7 +16,11 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <c10/core/Device.h>
+#include <c10/core/Event.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -48,8 +55,38 @@ inline constexpr std::array<std::pair<at::ScalarType, weights::DType>, 10> dtype
                    {.object = name}};
 }
 
+/// A copy of a tensor in host memory that its device writes while the program continues.
+class Arriving {
+ public:
+  /// Starts the copy. The call does not wait for the device.
+  explicit Arriving(const at::Tensor& tensor) : host_{tensor} {
+    if (tensor.is_cpu()) return;
+    const c10::DeviceType type = tensor.device().type();
+    const auto options = tensor.options().device(c10::kCPU).pinned_memory(true);
+    host_ = at::empty(tensor.sizes(), options);
+    host_.copy_(tensor, /*non_blocking=*/true);
+    event_.emplace(type);
+    event_->record(c10::impl::getDeviceGuardImpl(type)->getStream(tensor.device()));
+  }
+
+  /// Tells whether `wait` returns without waiting.
+  [[nodiscard]] bool is_there() const { return !event_ || event_->query(); }
+
+  /// Waits for the copy, but not for what the device was asked to do after it.
+  [[nodiscard]] const at::Tensor& wait() {
+    if (event_ && !event_->query()) event_->synchronize();
+    event_.reset();
+    return host_;
+  }
+
+ private:
+  at::Tensor host_;
+  std::optional<c10::Event> event_;
+};
+
 /// Named tensors in host memory, in order, for the writers in `weights`. Tensors on the processor
-/// are not copied.
+/// are not copied. For those on a device `add` queues copies to pinned memory, which LibTorch keeps
+/// for the next ones; `views` waits once for all that are queued, also by other objects.
 class StateDict {
  public:
   StateDict() = default;
@@ -59,7 +96,8 @@ class StateDict {
   }
 
   void add(const std::string& name, const at::Tensor& value) {
-    const auto& host = tensors_.emplace_back(value.detach().to(at::kCPU).contiguous());
+    const at::Tensor dense = value.detach().contiguous();
+    const auto& host = tensors_.emplace_back(dense.is_cpu() ? dense : fetch(dense));
     views_.push_back(
         {.name = name,
          .dtype = dtype_of(host, name),
@@ -67,11 +105,35 @@ class StateDict {
          .bytes = {static_cast<const std::byte*>(host.const_data_ptr()), host.nbytes()}});
   }
 
-  [[nodiscard]] std::span<const weights::TensorView> views() const { return views_; }
+  [[nodiscard]] std::span<const weights::TensorView> views() const {
+    if (const auto device = std::exchange(arrives_from_, {})) {
+      const auto* const guard = c10::impl::getDeviceGuardImpl(device->type());
+      const c10::Stream stream = guard->getStream(*device);
+      if (!guard->queryStream(stream)) guard->synchronizeStream(stream);
+    }
+    return views_;
+  }
 
  private:
+  /// Queues a copy of a device's tensor to the next free place of pinned memory.
+  at::Tensor fetch(const at::Tensor& tensor) {
+    constexpr std::int64_t block = 32 << 20, alignment = 64;
+    const auto bytes = static_cast<std::int64_t>(tensor.nbytes());
+    const std::int64_t taken = (bytes + alignment - 1) & -alignment;
+    if (!free_.defined() || free_.numel() < taken) {
+      free_ = at::empty({std::max(block, taken)}, at::TensorOptions{at::kByte}.pinned_memory(true));
+    }
+    const at::Tensor host =
+        free_.narrow(0, 0, bytes).view(tensor.scalar_type()).view(tensor.sizes());
+    free_ = free_.narrow(0, taken, free_.numel() - taken);
+    arrives_from_ = tensor.device();
+    return host.copy_(tensor, /*non_blocking=*/true);
+  }
+
   std::vector<at::Tensor> tensors_;
   std::vector<weights::TensorView> views_;
+  at::Tensor free_;                                  // the rest of the last block of pinned memory
+  mutable std::optional<c10::Device> arrives_from_;  // until `views` has waited
 };
 
 /// Finds the tensors of a saved state by name. Each is taken once.

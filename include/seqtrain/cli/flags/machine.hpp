@@ -21,6 +21,7 @@ namespace seqtrain::cli {
 struct MachineFlags {
   std::string device = "auto";
   std::string precision = "auto";
+  bool deterministic = false;
   std::int64_t threads = default_threads();
   std::int64_t dataloader_num_workers = 1;
   std::int64_t replicas = 0;
@@ -32,6 +33,9 @@ struct MachineFlags {
     flags.section("Machine")
         .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
         .add("precision", precision, "fp32, bf16, fp16 (on a GPU) or " + auto_precision)
+        .add_switch("deterministic", deterministic,
+                    "use only operators that give equal bits each time; on a GPU they are slower, "
+                    "and a processor has no others")
         .add("threads", threads,
              "threads that compute (default: the machine's cores divided by its processes)")
         .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches")

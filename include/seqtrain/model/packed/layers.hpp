@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_efficient_attention_backward.h>
 #include <ATen/ops/_efficient_attention_forward.h>
@@ -94,27 +93,6 @@ class MaskedDropout {
  private:
   double probability_;
   at::Tensor mask_;
-};
-
-/// Makes operators on all threads give equal bits each time, as long as it exists.
-class Deterministic {
- public:
-  Deterministic() {
-    context_.setDeterministicAlgorithms(true, /*warn_only=*/false);
-    context_.setDeterministicFillUninitializedMemory(false);
-  }
-  ~Deterministic() {
-    context_.setDeterministicFillUninitializedMemory(fills_);
-    context_.setDeterministicAlgorithms(before_, warned_);
-  }
-  Deterministic(const Deterministic&) = delete;
-  Deterministic& operator=(const Deterministic&) = delete;
-
- private:
-  at::Context& context_ = at::globalContext();
-  bool before_ = context_.deterministicAlgorithms();
-  bool warned_ = context_.deterministicAlgorithmsWarnOnly();
-  bool fills_ = context_.deterministicFillUninitializedMemory();
 };
 
 /// One layer of BERT's form. The residual is fp32; the factors of products are of another type.
@@ -217,16 +195,15 @@ class Layer {
     return context.view({context.size(1), hidden});
   }
 
-  /// Returns the gradient of q, k and v side by side.
+  /// Returns the gradient of q, k and v side by side. One split of the keys gives equal bits.
   at::Tensor attend_backward(const at::Tensor& d_context, const Rows& rows) {
-    const Deterministic deterministic;
     const at::Tensor qkv = std::exchange(qkv_result_, {});
     const auto [q, k, v] = split<3>(qkv);
     const auto gradients = at::_efficient_attention_backward(
         split<1>(d_context)[0], q, k, v, /*bias=*/{}, split<1>(std::exchange(context_, {}))[0],
         rows.starts, rows.starts, rows.longest, rows.longest, logsumexp_, attention_dropout_, seed_,
         offset_, /*custom_mask_type=*/0, /*bias_requires_grad=*/false, /*scale=*/{},
-        /*num_splits_key=*/{}, /*window_size=*/{}, /*shared_storage_dqdkdv=*/true);
+        /*num_splits_key=*/1, /*window_size=*/{}, /*shared_storage_dqdkdv=*/true);
     // The three gradients are parts of one tensor, as q, k and v are.
     return std::get<0>(gradients).as_strided(qkv.sizes(), qkv.strides());
   }

@@ -73,15 +73,16 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
   }
   if (made.by_hand) {
     made.maps_in_bf16 = kernels.maps_in_bf16();
-    made.passes = std::make_unique<KernelPasses>(std::move(kernels), network, loaded.parameters,
-                                                 loaded.config.hidden_size, frozen);
+    made.passes =
+        std::make_unique<KernelPasses>(std::move(kernels), network, loaded.parameters, frozen);
   } else if (auto parts = detail::packed_parts(network, precision, options);
              !parts.empty() && !loaded.config.mean_pooling) {
     made.passes = std::make_unique<packed::PackedPasses>(
         network, parts, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen);
   } else {
-    made.passes = std::make_unique<OperatorPasses>(network, options.device, precision, frozen);
+    made.passes = std::make_unique<OperatorPasses>(network, loaded.parameters, options.device,
+                                                   precision, frozen);
   }
   return made;
 }
