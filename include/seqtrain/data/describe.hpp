@@ -168,8 +168,8 @@ inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
 
 }  // namespace detail
 
-/// Summarises the examples of a run before training. Takes time linear in the number of tokens, and
-/// 8 bytes per example.
+/// Summarises the examples of a run before training. Takes time linear in the number of tokens,
+/// sorts the examples' hashes, and uses 8 bytes per example.
 [[nodiscard]] inline DataSummary describe(const EncodedFile& train, const EncodedFile& dev,
                                           const Labels& labels) {
   DataSummary summary;

@@ -23,8 +23,7 @@ TEST(TorchServeAnswer, WritesCategories) {
             R"({"Categories":"bad","Tensor":[0.75,0.25]})");
   EXPECT_EQ(answer_of(many, {{1, 2}, {0.5, 0.3, 0.95}, {0, 0, 0}}),
             R"({"Categories":"b;c","Tensor":[0.5,0.3,0.95]})");
-  EXPECT_EQ(answer_of(number, {{}, {2.5}, {2.5F}}),
-            R"({"Categories":"2.5","Tensor":[2.5]})");
+  EXPECT_EQ(answer_of(number, {{}, {2.5}, {2.5F}}), R"({"Categories":"2.5","Tensor":[2.5]})");
 }
 
 TEST(TorchServeText, IsTheWholeBody) {
@@ -34,14 +33,14 @@ TEST(TorchServeText, IsTheWholeBody) {
   EXPECT_EQ(request->texts.at(0).text, " a\n{b}");
   EXPECT_EQ(request->texts[0].truncation, Truncation::right);
   for (const char* json : {"[]", " {}", "\n[1"}) EXPECT_FALSE(read_text(json)) << json;
-  for (const char* empty : {"", " \t\r\n"}) EXPECT_THROW(static_cast<void>(read_text(empty)), Refusal);
+  for (const char* empty : {"", " \t\r\n"})
+    EXPECT_THROW(static_cast<void>(read_text(empty)), Refusal);
 }
 
 TEST(TorchServeError, HasACodeATypeAndAMessage) {
   const auto response = error(overloaded("Model is overloaded"));
   EXPECT_EQ(response.status, 429);
-  EXPECT_EQ(response.body,
-            R"({"code":429,"type":"Overloaded","message":"Model is overloaded"})");
+  EXPECT_EQ(response.body, R"({"code":429,"type":"Overloaded","message":"Model is overloaded"})");
 }
 
 }  // namespace

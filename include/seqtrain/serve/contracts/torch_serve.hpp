@@ -54,10 +54,10 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
   const auto begin = body.find_first_not_of(" \t\r\n");
   if (begin == body.npos) throw Refusal{400, error_type::empty, "the body cannot be empty"};
   if (body[begin] == '{' || body[begin] == '[') return {};
-  return Request{.single = true,
-                 .texts = {{.text = std::string{body},
-                            .write = write_answer,
-                            .truncation = Truncation::right}}};
+  return Request{
+      .single = true,
+      .texts = {
+          {.text = std::string{body}, .write = write_answer, .truncation = Truncation::right}}};
 }
 
 }  // namespace seqtrain::serve::torch_serve

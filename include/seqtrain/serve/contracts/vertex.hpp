@@ -85,7 +85,7 @@ inline void read_instance(const json::Value& instance, Text& text) {
 
 /// Reads a request: `{"instances": […], "parameters": {…}}`.
 [[nodiscard]] inline Request read(const json::Value& root, const json::Value& instances,
-                           const TextLimits& limits) {
+                                  const TextLimits& limits) {
   Text like{.write = write_answer, .truncation = Truncation::right};
   Request request{.model = serve::detail::model_in(root), .write = write_predictions};
   if (const auto parameters = root.find("parameters")) {
