@@ -17,7 +17,8 @@ namespace {
 /// Writes an adapter without tensors.
 void write_adapter_of(const std::string& base, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  tests::write_file(folder / "adapter_config.json", weights::adapter_config_text({.base = base}));
+  tests::write_file(folder / "adapter_config.json",
+                    weights::adapter_config_text({.lora = {}, .base = base}));
 }
 
 /// Returns `name:folder` of each adapter.

@@ -85,7 +85,8 @@ std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_si
       if (step != serve::HttpReader::Step::complete) break;
       const serve::HttpRequest request = reader.take();
       require(request.body.size() <= 4096);
-      static_cast<void>(serve::route_of(request, {}, {}));
+      static_cast<void>(
+          serve::route_of(request, {}, serve::open_inference::path_of(request.path())));
       read.push_back(request.method + " " + request.target + " " + request.id + " " + request.body);
       read_body(request.body);
       infer(request);
