@@ -46,7 +46,8 @@ export TORCH=${TORCH:-cpu}
 # Fetches the wheels by the pip of this checkout, because the build of the image does not know the index, proxy and
 # certificates of pip on this machine.
 if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
-  version=$(compgen -G '.venv/lib/python3*/site-packages/torch-*.dist-info' | sed 's/.*torch-\([0-9.]*[0-9]\).*/\1/')
+  # A .venv whose installation was interrupted has no torch; the default version is fetched then.
+  version=$(compgen -G '.venv/lib/python3*/site-packages/torch-*.dist-info' | sed 's/.*torch-\([0-9.]*[0-9]\).*/\1/') || true
   TORCH_VERSION=${TORCH_VERSION:-$version} tools/make_venv.sh --download build/wheels
 fi
 arguments=()

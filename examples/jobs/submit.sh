@@ -199,6 +199,10 @@ check_repository() {
 choose_torch() {
   [[ $job == *acceleratorType* && -z ${TORCH_INDEX:-} ]] && TORCH=${TORCH:-cuda}
   TORCH=${TORCH:-cpu}
+  if [[ $job == *acceleratorType* && $TORCH == cpu ]]; then
+    echo "warning: the image is built for processors, so the job's accelerator stays idle; leave out TORCH and" \
+      "TORCH_INDEX for one that uses GPUs" >&2
+  fi
 }
 
 ENGINE=

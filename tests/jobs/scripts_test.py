@@ -157,7 +157,10 @@ class Submit(Scripts):
         for config, torch in (("job.yaml", "cuda"), ("job-languages.yaml", "cpu")):
             said = self.cloud.run(SUBMIT, "--build", "--config", JOBS / config)[2]
             self.assertRegex(said, f"env IMAGE_URI=[^ ]+ TORCH={torch} make")
-        self.assertIn("TORCH=cpu make", self.cloud.run(SUBMIT, "--build", TORCH="cpu")[2])
+        for settings in ({"TORCH": "cpu"}, {"TORCH_INDEX": "https://torch/cpu"}):
+            said = self.cloud.run(SUBMIT, "--build", **settings)[2]
+            self.assertIn("TORCH=cpu make", said)
+            self.assertIn("stays idle", said)
 
     def test_a_job_that_fails_ends_with_1(self):
         answers = {"(state)": "JOB_STATE_FAILED", "(error.message)": "out of memory"}
