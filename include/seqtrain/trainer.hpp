@@ -171,13 +171,8 @@ class Trainer {
       // Its errors end the fit.
       if (moment != train::Moment::step) settle(fit, /*wait=*/true, parts...);
       const std::function<void(const train::VisitTensors&)> tensors = [&](const auto& visit) {
-        // A device gets all copies to do before the first wait, which is the only one.
-        const auto& model = model_.state_dict();
-        const auto& optimizer = optimizer_.state();
-        const auto& of_model = model.views();
-        settle(fit, /*wait=*/true, parts...);
-        visit("model", of_model);
-        visit("optimizer", optimizer.views());
+        const auto settled = [&] { settle(fit, /*wait=*/true, parts...); };
+        train::visit_states(model_, optimizer_, visit, settled);
         fit.visit_best(visit);
       };
       keeper.save(moment, {fit.state, tensors});

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -57,6 +58,38 @@ TEST(ForEachBatch, BeginsAndEndsInsideAnEpoch) {
   EXPECT_EQ(seen(plain), (std::vector<double>{3, 4}));
   EXPECT_EQ(seen(skipping), (std::vector<double>{3, 4}));
   EXPECT_EQ(skipping.asked, 2);
+}
+
+/// Notes what is asked for.
+struct NotedState {
+  std::string name;
+  std::vector<std::string>* notes;
+
+  [[nodiscard]] const std::string& views() const {
+    notes->push_back("views of " + name);
+    return name;
+  }
+};
+
+TEST(VisitStates, AsksForAllCopiesBeforeItSettles) {
+  std::vector<std::string> notes;
+  struct Model {
+    std::vector<std::string>* notes;
+    NotedState state_dict() { return take("model"); }
+    NotedState state() { return take("optimizer"); }
+    NotedState take(const std::string& name) {
+      notes->push_back("copies of " + name);
+      return {name, notes};
+    }
+  } both{&notes};
+  const auto visit = [&](const std::string& owner, const std::string& views) {
+    EXPECT_EQ(owner, views);
+    notes.push_back("visit " + owner);
+  };
+  visit_states(both, both, visit, [&] { notes.push_back("settle"); });
+  EXPECT_EQ(notes, (std::vector<std::string>{"copies of model", "copies of optimizer",
+                                             "views of model", "settle", "visit model",
+                                             "views of optimizer", "visit optimizer"}));
 }
 
 }  // namespace

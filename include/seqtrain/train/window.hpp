@@ -60,6 +60,18 @@ void for_each_batch(L& loader, std::int64_t epoch, std::int64_t first, const Use
   }
 }
 
+/// Visits the tensors of the model and of the optimizer after a call of `settle`. A device gets all
+/// copies to do before the first wait, which is the only one.
+template <class M, class O, class Visit, class Settle>
+void visit_states(M& model, O& optimizer, const Visit& visit, const Settle& settle) {
+  const auto& of_model = model.state_dict();
+  const auto& of_optimizer = optimizer.state();
+  const auto& tensors = of_model.views();
+  settle();
+  visit("model", tensors);
+  visit("optimizer", of_optimizer.views());
+}
+
 /// Exchanges the parameters with the averages that the optimizer keeps, if it keeps any.
 template <class O, class M>
 void exchange_averages(O& optimizer, M& model) {
