@@ -252,8 +252,8 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   log.warning(data::leak_warning(*run.results.data));
   log.warning(data::rare_label_warning(*run.results.data));
   log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
-  const bool keeps_on_device = !program.device.is_cpu() && !run.flags.deterministic;
-  if (run.flags.freeze_encoder && (keeps_on_device || run.model.has_kernels())) {
+  const bool keeps = run.model.has_kernels() || model::operators_keep_states(program.device);
+  if (run.flags.freeze_encoder && keeps) {
     const auto windows = run.tokenizer.windows();
     const auto rows_of = [&](const data::EncodedSet& set) {
       if (!windows) return set.size();

@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/Device.h>
@@ -62,8 +61,7 @@ class OperatorPasses : public Passes {
   template <class Compute>
   at::Tensor frozen_states(const data::Batch& batch, const Compute& compute) {
     const at::NoGradGuard no_gradients;
-    const bool keeps = !device_.is_cpu() && !at::globalContext().deterministicAlgorithms();
-    return keeps ? frozen_states_(batch, compute) : compute();
+    return operators_keep_states(device_) ? frozen_states_(batch, compute) : compute();
   }
 
   const Network* network_;

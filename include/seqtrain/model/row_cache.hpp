@@ -12,8 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <c10/core/Device.h>
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/memory.hpp>
@@ -87,6 +89,13 @@ class RowCache {
   const auto available = available_memory();
   if (!available) return std::numeric_limits<std::size_t>::max();
   return static_cast<std::size_t>(*available / 2) / static_cast<std::size_t>(local_processes());
+}
+
+/// Tells whether operators on a device keep the states of a frozen encoder. On a processor only the
+/// hand-written passes do. Deterministic operators keep none, because the last bits of a row depend
+/// on its batch.
+[[nodiscard]] inline bool operators_keep_states(c10::Device device) {
+  return !device.is_cpu() && !at::globalContext().deterministicAlgorithms();
 }
 
 /// Keeps the hidden states that a frozen encoder computes for the rows of a loader's sets, in host
