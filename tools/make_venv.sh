@@ -19,7 +19,7 @@ record=.venv/libtorch
 # An installation that fails or is interrupted leaves the .venv that was there before.
 before=.venv.before
 restore() {
-  [[ -e $before ]] || return 0
+  [[ -z ${wheels:-} && -e $before ]] || return 0
   if [[ -e $record && $(<"$record") != unfinished ]]; then  # only the removal of the older one was interrupted
     rm -rf "$before"
   else
@@ -96,6 +96,11 @@ install_cuda() {
   install "$toolkit" $(requirements | sed '/^triton\|^cuda-/d')
 }
 
+install_pyarrow() {
+  install --no-deps --retries 1 --timeout 10 "pyarrow==$pyarrow" ||
+    echo "warning: pyarrow could not be installed; the programs are built without Parquet" >&2
+}
+
 if [[ -n ${TORCH:-} ]]; then
   kind=$TORCH wish=TORCH why="TORCH is $TORCH"
   [[ $kind == cpu || $kind == cuda ]] || fail "TORCH is '$TORCH'; it must be cpu or cuda"
@@ -122,7 +127,8 @@ will_do() {
 
 if [[ -n ${wheels:-} ]]; then
   mkdir -p "$wheels"
-  "install_$kind" && install --no-deps "pyarrow==$pyarrow" || fail "pip could not fetch torch $version"
+  "install_$kind" || fail "pip could not fetch torch $version: see its message above"
+  install_pyarrow
   exit
 fi
 restore
@@ -139,5 +145,4 @@ if ! will_do; then
   echo "$kind $wish" >"$record"
   rm -rf "$before"
 fi
-[[ $(installed pyarrow) == "$pyarrow" ]] || install --no-deps --retries 1 --timeout 10 "pyarrow==$pyarrow" ||
-  echo "warning: pyarrow could not be installed; the programs are built without Parquet" >&2
+[[ $(installed pyarrow) == "$pyarrow" ]] || install_pyarrow
