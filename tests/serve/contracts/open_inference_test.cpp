@@ -10,12 +10,12 @@
 
 #include <seqtrain/serve/contracts/open_inference.hpp>
 
+#include "support/contract_answers.hpp"
+
 namespace seqtrain::serve::open_inference {
 namespace {
 
-const predict::Task polarity{.labels = {"bad", "good"}};
-const predict::Task topics{.labels = {"a", "b", "c"}, .problem_type = ProblemType::multi_label};
-const predict::Task rating{.problem_type = ProblemType::regression};
+using tests::polarity, tests::topics, tests::rating;
 
 /// Returns a text as binary data has it.
 std::string element(const std::string& text) {

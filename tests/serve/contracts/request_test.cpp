@@ -6,30 +6,32 @@
 
 #include <seqtrain/serve/contracts/request.hpp>
 
+#include "support/contract_answers.hpp"
+
 namespace seqtrain::serve {
 namespace {
+
+using tests::polarity;
 
 void write_best(json::Writer& out, const Text&, const predict::Prediction& prediction,
                 const predict::Task& task) {
   out.value(predict::label_name(task, prediction.labels[0]));
 }
 
-const predict::Task two_labels{.labels = {"bad", "good"}};
-
 TEST(Answer, IsAListUnlessThereIsASingleText) {
   const Text text{.write = write_best};
   const std::vector<predict::Prediction> predictions{{{1}, {0.25, 0.75}, {-1, 1}},
                                                      {{0}, {0.75, 0.25}, {1, -1}}};
-  EXPECT_EQ(answer({.texts = {text, text}}, two_labels, predictions).body, R"(["good","bad"])");
-  EXPECT_EQ(answer({.single = true, .texts = {text}}, two_labels, {&predictions[0], 1}).body,
+  EXPECT_EQ(answer({.texts = {text, text}}, polarity, predictions).body, R"(["good","bad"])");
+  EXPECT_EQ(answer({.single = true, .texts = {text}}, polarity, {&predictions[0], 1}).body,
             R"("good")");
-  EXPECT_EQ(answer({}, two_labels, {}).body, "[]");
+  EXPECT_EQ(answer({}, polarity, {}).body, "[]");
 }
 
 TEST(Answer, RefusesScoresThatAreNotFinite) {
   const std::vector<predict::Prediction> predictions{{{1}, {std::nan(""), 0}, {0, 0}}};
   try {
-    static_cast<void>(answer({.texts = {{.write = write_best}}}, two_labels, predictions));
+    static_cast<void>(answer({.texts = {{.write = write_best}}}, polarity, predictions));
     FAIL();
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.status(), 424);

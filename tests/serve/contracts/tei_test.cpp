@@ -5,37 +5,30 @@
 
 #include <seqtrain/serve/contracts/tei.hpp>
 
+#include "support/contract_answers.hpp"
+
 namespace seqtrain::serve::tei {
 namespace {
 
-const predict::Task two_labels{.labels = {"bad", "good"}};
-const predict::Task number{.problem_type = ProblemType::regression};
-
-/// Returns the answer for a text with a prediction.
-std::string answer_of(const predict::Task& task, const predict::Prediction& prediction,
-                      bool raw = false) {
-  json::Writer out;
-  write_answer(out, {.raw_scores = raw}, prediction, task);
-  return out.text();
-}
+using tests::polarity, tests::rating, tests::written;
 
 TEST(TeiAnswer, RanksScores) {
-  EXPECT_EQ(answer_of(two_labels, {{1}, {0.25, 0.75}, {-1, 1}}),
+  EXPECT_EQ(written(write_answer, polarity, {{1}, {0.25, 0.75}, {-1, 1}}),
             R"([{"score":0.75,"label":"good"},{"score":0.25,"label":"bad"}])");
-  EXPECT_EQ(answer_of(two_labels, {{1}, {0.25, 0.75}, {-1, 1.5}}, true),
+  EXPECT_EQ(written(write_answer, polarity, {{1}, {0.25, 0.75}, {-1, 1.5}}, true),
             R"([{"score":1.5,"label":"good"},{"score":-1,"label":"bad"}])");
-  EXPECT_EQ(answer_of(two_labels, {{0}, {0.5, 0.5}, {0, 0}}),
+  EXPECT_EQ(written(write_answer, polarity, {{0}, {0.5, 0.5}, {0, 0}}),
             R"([{"score":0.5,"label":"bad"},{"score":0.5,"label":"good"}])");
 }
 
 TEST(TeiAnswer, OneOutputIsASigmoidAsInTextEmbeddingsInference) {
   const predict::Prediction prediction{{}, {0}, {0}};
-  EXPECT_EQ(answer_of(number, prediction), R"([{"score":0.5,"label":"LABEL_0"}])");
+  EXPECT_EQ(written(write_answer, rating, prediction), R"([{"score":0.5,"label":"LABEL_0"}])");
   const predict::Prediction other{{}, {2.5}, {2.5F}};
-  EXPECT_EQ(answer_of(number, other, true), R"([{"score":2.5,"label":"LABEL_0"}])");
+  EXPECT_EQ(written(write_answer, rating, other, true), R"([{"score":2.5,"label":"LABEL_0"}])");
   const predict::Task identity{.problem_type = ProblemType::regression,
                                .one_output = predict::OneOutput::identity};
-  EXPECT_EQ(answer_of(identity, other), R"([{"score":2.5,"label":"LABEL_0"}])");
+  EXPECT_EQ(written(write_answer, identity, other), R"([{"score":2.5,"label":"LABEL_0"}])");
 }
 
 TEST(TeiRerank, RanksTexts) {
@@ -43,10 +36,10 @@ TEST(TeiRerank, RanksTexts) {
   const auto ranked = read_rerank(R"({"query": "q", "texts": ["a", "b"]})");
   EXPECT_EQ(ranked.texts[1].text, "q");
   EXPECT_EQ(ranked.texts[1].pair, "b");
-  EXPECT_EQ(answer(ranked, number, predictions).body,
+  EXPECT_EQ(answer(ranked, rating, predictions).body,
             R"([{"index":1,"score":1},{"index":0,"score":0.5}])");
   const auto told = read_rerank(R"({"query": "q", "texts": ["a", "b"], "return_text": true})");
-  EXPECT_EQ(answer(told, number, predictions).body,
+  EXPECT_EQ(answer(told, rating, predictions).body,
             R"([{"index":1,"text":"b","score":1},{"index":0,"text":"a","score":0.5}])");
 }
 

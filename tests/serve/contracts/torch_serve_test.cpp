@@ -5,25 +5,20 @@
 
 #include <seqtrain/serve/contracts/torch_serve.hpp>
 
+#include "support/contract_answers.hpp"
+
 namespace seqtrain::serve::torch_serve {
 namespace {
 
-const predict::Task two_labels{.labels = {"bad", "good"}};
-const predict::Task many{.labels = {"a", "b", "c"}, .problem_type = ProblemType::multi_label};
-const predict::Task number{.problem_type = ProblemType::regression};
-
-std::string answer_of(const predict::Task& task, const predict::Prediction& prediction) {
-  json::Writer out;
-  write_answer(out, {}, prediction, task);
-  return out.text();
-}
+using tests::polarity, tests::topics, tests::rating, tests::written;
 
 TEST(TorchServeAnswer, WritesCategories) {
-  EXPECT_EQ(answer_of(two_labels, {{0}, {0.75, 0.25}, {1, -1}}),
+  EXPECT_EQ(written(write_answer, polarity, {{0}, {0.75, 0.25}, {1, -1}}),
             R"({"Categories":"bad","Tensor":[0.75,0.25]})");
-  EXPECT_EQ(answer_of(many, {{1, 2}, {0.5, 0.3, 0.95}, {0, 0, 0}}),
+  EXPECT_EQ(written(write_answer, topics, {{1, 2}, {0.5, 0.3, 0.95}, {0, 0, 0}}),
             R"({"Categories":"b;c","Tensor":[0.5,0.3,0.95]})");
-  EXPECT_EQ(answer_of(number, {{}, {2.5}, {2.5F}}), R"({"Categories":"2.5","Tensor":[2.5]})");
+  EXPECT_EQ(written(write_answer, rating, {{}, {2.5}, {2.5F}}),
+            R"({"Categories":"2.5","Tensor":[2.5]})");
 }
 
 TEST(TorchServeText, IsTheWholeBody) {
