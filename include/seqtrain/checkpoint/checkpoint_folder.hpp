@@ -22,9 +22,8 @@
 namespace seqtrain::checkpoint {
 
 /// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`, which
-/// train/checkpoint_name.hpp names. Nothing outside
-/// the run's folder is read, changed or removed. An empty run stands for the checkpoints that
-/// seqtrain 0.1 left directly in the store.
+/// train/checkpoint_name.hpp names. Nothing outside the run's folder is read, changed or removed.
+/// An empty run stands for the checkpoints that seqtrain 0.1 left directly in the store.
 template <Store S>
 class CheckpointFolder {
  public:

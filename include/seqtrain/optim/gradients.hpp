@@ -106,8 +106,8 @@ class Finite {
   std::vector<at::Tensor> gradients_;
   std::vector<std::string> names_;
   at::Tensor norm_, found_inf_;
-  std::shared_ptr<tensor::Arriving>
-      arriving_;  ///< the norm of each gradient, then the loss scale if any
+  /// The norm of each gradient, then the loss scale if any.
+  std::shared_ptr<tensor::Arriving> arriving_;
 };
 
 }  // namespace seqtrain::optim

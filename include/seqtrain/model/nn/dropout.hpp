@@ -21,11 +21,11 @@ template <class Batch>
           static_cast<std::uint64_t>(batch.index)};
 }
 
-/// Dropout for one forward pass by operators (kernels/dropout.hpp has that of the hand-written
-/// passes; Srivastava et al. 2014): zeroes each element with a probability
-/// and scales the others so that the mean stays. All masks of a pass come from one generator in the
-/// order of the calls, so they are a pure function of its seed. Masks are fp32 even if autocast
-/// makes x bfloat16, in which 1 / (1 - probability) would be rounded.
+/// Dropout for one forward pass by operators (Srivastava et al. 2014): zeroes each element with a
+/// probability and scales the others so that the mean stays. All masks of a pass come from one
+/// generator in the order of the calls, so they are a pure function of its seed. Masks are fp32
+/// even if autocast makes x bfloat16, in which 1 / (1 - probability) would be rounded.
+/// kernels/dropout.hpp has the dropout of the hand-written passes.
 class Dropout {
  public:
   /// Makes a dropout that leaves everything as it is, for evaluation.

@@ -16,8 +16,8 @@
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
 
-/// What the requests of all contracts have in common. A contract reads a `Request`, with the
-/// functions that write its answer.
+/// Types and functions of all contracts: a contract reads a `Request`, which has the functions that
+/// write its answer.
 namespace seqtrain::serve {
 
 struct Text;

@@ -12,6 +12,7 @@
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 
 namespace seqtrain::text {
+
 /// The way in which a class of transformers makes its tokenizer. `file` takes tokenizer.json as it
 /// is. All others take only the vocabulary from it or from files of their own, and make the other
 /// parts from tokenizer_config.json.
