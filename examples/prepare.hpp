@@ -133,7 +133,9 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
 inline void set_long_texts(seqtrain::text::AnyTokenizer& tokenizer,
                            const seqtrain::cli::TrainFlags& flags, std::size_t max_length) {
   if (!flags.long_texts) return;
-  tokenizer.set_long_texts(*flags.long_texts, max_length, static_cast<std::size_t>(flags.stride));
+  tokenizer.set_long_texts(
+      *flags.long_texts, max_length,
+      {.stride = static_cast<std::size_t>(flags.stride), .pooling = flags.window_pooling});
 }
 
 /// Lets a run read long texts as its model did before, unless a flag says otherwise, and changes

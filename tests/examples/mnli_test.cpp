@@ -287,7 +287,8 @@ std::filesystem::path some_texts(const std::filesystem::path& to) {
 
 TEST_F(Mnli, ReadsLongTextsInWindows) {
   file_ = some_texts(directory_ / "texts.csv");
-  const std::string windows = "--long-texts windows --stride 4 --precision fp32 ";
+  const std::string windows =
+      "--long-texts windows --stride 4 --window-pooling max --precision fp32 ";
   const auto run = run_example("mnli", flags("run", windows + "--keep-last-checkpoint"));
   ASSERT_EQ(run.code, 0) << run.output;
   ASSERT_EQ(run_example("mnli", flags("few", windows + "--dataloader-num-workers 3")).code, 0);
@@ -329,6 +330,7 @@ TEST_F(Mnli, RefusesWindowsThatDoNotFit) {
     EXPECT_NE(output.find(part), std::string::npos) << output;
   };
   expect("--stride 4", "--stride: needs --long-texts windows");
+  expect("--window-pooling max", "--window-pooling: needs --long-texts windows");
   expect("--long-texts windows --stride 24", "stride: 24 leaves no room for new ids");
   expect("--long-texts windows --stride 22", "stride: 22 leaves no room for new ids");
   expect("--long-texts windows", "and a pair cannot be cut into them; train with --long-texts");

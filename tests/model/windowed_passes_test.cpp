@@ -63,22 +63,34 @@ double gap(const AnyClassifier& one, const AnyClassifier& other) {
   return std::sqrt(difference / size);
 }
 
-TEST(WindowedPasses, LogitsAreTheMeanOfTheWindows) {
+/// The windows above with each pooling of their logits.
+std::vector<text::Windows> poolings() {
+  text::Windows largest = windows;
+  largest.pooling = text::WindowPooling::max;
+  return {windows, largest};
+}
+
+TEST(WindowedPasses, LogitsAreTheMeanOfTheWindowsOrTheLargest) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
   auto plain = load(checkpoint, {});
   const data::Batch texts = some_texts();
   const auto [batch, counts] = windows_of(texts);
   const auto of_windows = plain.logits(batch);
-  for (const std::size_t most : {24, 1 << 20}) {
-    auto model = load(checkpoint, {.windows = windows, .most_tokens = most});
+  for (int i = 0; i < 4; ++i) {
+    const auto form = poolings()[i % 2];
+    const std::size_t most = i < 2 ? 24 : 1 << 20;
+    auto model = load(checkpoint, {.windows = form, .most_tokens = most});
     EXPECT_GT(model.longest_row(), 1'000'000);
     const auto logits = model.logits(texts);
     ASSERT_EQ(logits.rows(), texts.rows);
     for (Eigen::Index row = 0, first = 0; row < logits.rows(); ++row) {
       const auto count = counts[static_cast<std::size_t>(row)];
-      const auto mean = of_windows.middleRows(first, count).colwise().mean();
-      EXPECT_LT((logits.row(row) - mean).cwiseAbs().maxCoeff(), 1e-6);
+      const auto rows = of_windows.middleRows(first, count);
+      const bool mean = form.pooling == text::WindowPooling::mean;
+      const Eigen::RowVectorXf expected =
+          mean ? rows.colwise().mean().eval() : rows.colwise().maxCoeff().eval();
+      EXPECT_LT((logits.row(row) - expected).cwiseAbs().maxCoeff(), 1e-6);
       first += count;
     }
   }
@@ -88,12 +100,15 @@ TEST(WindowedPasses, LogitsAreTheMeanOfTheWindows) {
 struct LossOfTexts {
   std::vector<std::int64_t> counts;
   data::Batch texts;
+  text::WindowPooling pooling;
 
   at::Tensor operator()(const at::Tensor& logits, const tensor::Batch&) const {
     std::vector<at::Tensor> rows;
     std::int64_t first = 0;
     for (const auto count : counts) {
-      rows.push_back(logits.narrow(0, first, count).sum(0) / count);
+      const auto of_text = logits.narrow(0, first, count);
+      rows.push_back(pooling == text::WindowPooling::max ? of_text.amax(0)
+                                                         : of_text.sum(0) / count);
       first += count;
     }
     const at::Tensor loss = CrossEntropy{}(at::stack(rows), tensor::labels_of(texts)).mean();
@@ -107,14 +122,15 @@ TEST(WindowedPasses, GradientIsThatOfOneLossAText) {
   const data::Batch texts = some_texts();
   auto [batch, counts] = windows_of(texts);
   batch.labels.assign(batch.labels.size(), 0);
-  for (const bool autograd : {false, true}) {
+  for (int i = 0; i < 4; ++i) {
+    const bool autograd = i < 2;
+    const auto form = poolings()[i % 2];
     auto plain = load(checkpoint, {.dropout = 0, .autograd = autograd});
-    plain.set_loss(LossOfTexts{counts, texts});
+    plain.set_loss(LossOfTexts{counts, texts, form.pooling});
     const auto expected = static_cast<double>(plain.accumulate(batch, 0.5));
     for (const std::size_t most : {24, 200, 1 << 20}) {
-      auto model =
-          load(checkpoint,
-               {.dropout = 0, .windows = windows, .most_tokens = most, .autograd = autograd});
+      auto model = load(checkpoint,
+                        {.dropout = 0, .windows = form, .most_tokens = most, .autograd = autograd});
       const auto loss = model.accumulate(texts, 0.5);
       EXPECT_NEAR(static_cast<double>(loss), expected, 1e-5);
       EXPECT_LT(gap(plain, model), 1e-5) << most;

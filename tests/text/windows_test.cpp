@@ -27,7 +27,7 @@ TEST(Windows, GivesTheWindowsOfTransformers) {
                                     std::string{record.at("tokenizer").string()});
     tokenizer.set_long_texts(LongTexts::windows,
                              static_cast<std::size_t>(record.at("max_length").integer()),
-                             static_cast<std::size_t>(record.at("stride").integer()));
+                             {.stride = static_cast<std::size_t>(record.at("stride").integer())});
     const auto ids = tokenizer.visit([&](const auto& known) {
       typename std::decay_t<decltype(known)>::Scratch scratch;
       std::vector<Id> out;

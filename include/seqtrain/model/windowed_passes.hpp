@@ -25,7 +25,7 @@
 namespace seqtrain::model {
 
 /// Computes texts of any length by the passes of their windows. A text's logits are the mean of its
-/// windows' logits, and it has one loss, whose gradient goes through all of its windows.
+/// windows' logits or the largest, and it has one loss, whose gradient goes through the windows.
 ///
 /// Many windows are computed in parts (Gao et al. 2021, gradient caching). A first forward pass
 /// gives all logits and the gradient of the loss with respect to them. A second one computes each
@@ -98,12 +98,15 @@ class WindowedPasses : public Passes {
   }
 
   /// Returns the logits of texts [texts, labels]. A text's bits do not depend on other texts.
-  static at::Tensor of_texts(const at::Tensor& windows, std::span<const std::int64_t> counts) {
+  [[nodiscard]] at::Tensor of_texts(const at::Tensor& windows,
+                                    std::span<const std::int64_t> counts) const {
     if (windows.size(0) == std::ssize(counts)) return windows;
     std::vector<at::Tensor> texts;
     std::int64_t first = 0;
     for (const std::int64_t count : counts) {
-      texts.push_back(windows.narrow(0, std::exchange(first, first + count), count).mean(0, true));
+      const auto of_text = windows.narrow(0, std::exchange(first, first + count), count);
+      const bool largest = windows_.pooling == text::WindowPooling::max;
+      texts.push_back(largest ? of_text.amax(0, true) : of_text.mean(0, true));
     }
     return at::cat(texts);
   }

@@ -24,15 +24,17 @@ class AnyTokenizer {
                               AssembledTokenizer, WordTokenizer>;
 
   /// `files` are the files that the tokenizer consists of. `warnings` name the settings in them
-  /// that encoding ignores. `max_length` is the most ids that they allow an example to have.
+  /// that encoding ignores. `max_length` is the most ids that they allow an example to have, and
+  /// `windows` has the stride and the pooling.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {},
                         std::vector<std::string> warnings = {},
-                        std::size_t max_length = EncodeOptions{}.max_length, std::size_t stride = 0)
+                        std::size_t max_length = EncodeOptions{}.max_length,
+                        const Windows& windows = {})
       : tokenizer_{std::move(tokenizer)},
         files_{std::move(files)},
         warnings_{std::move(warnings)},
         max_length_{max_length},
-        stride_{stride} {}
+        windows_{windows} {}
 
   /// Calls `fn(const T&)` with the tokenizer of the family `T` and returns its result.
   template <class Fn>
@@ -51,11 +53,11 @@ class AnyTokenizer {
   }
 
   /// Sets the ids that texts keep, the most ids of an example or a window unless that is 0, and the
-  /// stride of windows. A saved tokenizer has the same settings.
-  void set_long_texts(LongTexts way, std::size_t max_length = 0, std::size_t stride = 0) {
+  /// stride and the pooling of windows. A saved tokenizer has the same settings.
+  void set_long_texts(LongTexts way, std::size_t max_length = 0, const Windows& windows = {}) {
     std::visit([&](auto& tokenizer) { tokenizer.set_long_texts(way); }, tokenizer_);
     chosen_ = way;
-    stride_ = stride;
+    windows_ = windows;
     if (max_length > 0) max_length_ = max_length;
   }
   /// Returns the ids that texts keep.
@@ -71,7 +73,8 @@ class AnyTokenizer {
       if (tokenizer.long_texts() != LongTexts::windows) return {};
       const Template& special = tokenizer.templates().single;
       return Windows{.length = max_length_,
-                     .stride = stride_,
+                     .stride = windows_.stride,
+                     .pooling = windows_.pooling,
                      .before = special.before.size(),
                      .after = special.after.size(),
                      .pad_id = tokenizer.pad_id()};
@@ -94,7 +97,7 @@ class AnyTokenizer {
   std::vector<std::filesystem::path> files_;
   std::vector<std::string> warnings_;
   std::size_t max_length_;
-  std::size_t stride_;
+  Windows windows_;
   std::optional<LongTexts> chosen_ = {};
 };
 

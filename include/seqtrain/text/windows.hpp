@@ -11,11 +11,15 @@
 
 namespace seqtrain::text {
 
+/// Which logits a text has: the mean of its windows' logits, or for each label the largest.
+enum class WindowPooling { mean, max };
+
 /// The windows in which a model reads a text: those of Hugging Face's tokenizers with
 /// `return_overflowing_tokens`.
 struct Windows {
   std::size_t length = 0;  ///< most ids of a window, special tokens included
   std::size_t stride = 0;  ///< number of ids that a window has in common with the one before it
+  WindowPooling pooling = WindowPooling::mean;
   std::size_t before = 0;  ///< special tokens at the beginning of a text, and of each window
   std::size_t after = 0;   ///< special tokens at the end of a text, and of each window
   Id pad_id = 0;

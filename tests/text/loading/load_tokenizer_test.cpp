@@ -221,6 +221,8 @@ TEST_F(LoadTokenizer, KeepsHeadAndTailIfTheFolderSaysSo) {
   EXPECT_EQ(ids, (std::vector<Id>{2, 2}));
   write("tokenizer_config.json", R"({"long_texts": "windows", "window_stride": -1})");
   expect_error("window_stride: must not be negative");
+  write("tokenizer_config.json", R"({"long_texts": "windows", "window_pooling": "sum"})");
+  expect_error("window_pooling");
   write("tokenizer_config.json", R"({"long_texts": "middle"})");
   expect_error("long_texts: \"middle\" is not supported; supported: head-tail and windows");
 }

@@ -35,8 +35,12 @@ TEST(WithLongTexts, SaysItAsTransformersDoes) {
                  LongTexts::tail, 128),
             R"({"truncation_side":"left","model_max_length":128})");
   EXPECT_EQ(
-      flat(with_long_texts(R"({"long_texts": "head-tail"})", LongTexts::windows, 128, 16)),
+      flat(with_long_texts(R"({"long_texts": "head-tail"})", LongTexts::windows, 128,
+                           {.stride = 16})),
       R"({"truncation_side":"right","long_texts":"windows","window_stride":16,"model_max_length":128})");
+  EXPECT_EQ(
+      flat(with_long_texts(R"({"window_pooling": "max"})", LongTexts::windows, 128)),
+      R"({"truncation_side":"right","long_texts":"windows","window_stride":0,"model_max_length":128})");
 }
 
 /// Returns the ids to which a tokenizer cuts a text, by the length of its files.
@@ -63,12 +67,15 @@ TEST(SaveTokenizer, IsReadBackWithTheWayAndTheLength) {
   for (const auto& [name, way] : tests::ways_of_long_texts) {
     const tests::TemporaryDirectory directory;
     auto tokenizer = load_tokenizer(tests::golden() / "tokenizers/bert");
-    tokenizer.set_long_texts(way, 9, way == LongTexts::windows ? 4 : 0);
+    tokenizer.set_long_texts(way, 9, {.stride = 4, .pooling = WindowPooling::max});
     save_tokenizer(tokenizer, directory.path());
     const auto again = load_tokenizer(directory.path());
     EXPECT_EQ(again.max_length(), 9u);
     EXPECT_EQ(again.windows().has_value(), way == LongTexts::windows);
-    EXPECT_EQ(again.windows().value_or(Windows{}).stride, way == LongTexts::windows ? 4u : 0u);
+    if (const auto windows = again.windows()) {
+      EXPECT_EQ(windows->stride, 4u);
+      EXPECT_EQ(windows->pooling, WindowPooling::max);
+    }
     EXPECT_EQ(ids_of(again), ids_of(tokenizer)) << name;
     EXPECT_EQ(ids_of(again).size(), 9u);
   }

@@ -12,6 +12,7 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::cli {
 
@@ -45,6 +46,7 @@ struct DataFlags {
   std::int64_t max_length = 0;
   std::optional<text::LongTexts> long_texts = {};
   std::int64_t stride = 0;
+  text::WindowPooling window_pooling = text::WindowPooling::mean;
   std::string problem_type = "";
   std::vector<std::string> labels = {};
   bool soft_labels = false;
@@ -100,6 +102,10 @@ struct DataFlags {
              determines_results)
         .add("stride", stride, "ids that a window has in common with the one before it",
              determines_results)
+        .add("window-pooling", window_pooling,
+             {{"mean", text::WindowPooling::mean}, {"max", text::WindowPooling::max}},
+             "a text's logits are the mean of its windows' logits, or for each label the largest",
+             determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
              "model's, else single_label_classification)",
@@ -130,6 +136,8 @@ struct DataFlags {
     require(stride >= 0, "stride", "must not be negative");
     require(stride == 0 || long_texts == text::LongTexts::windows, "stride",
             "needs --long-texts windows");
+    require(window_pooling == text::WindowPooling::mean || long_texts == text::LongTexts::windows,
+            "window-pooling", "needs --long-texts windows");
     require(!soft_labels || label_field.find(',') == std::string::npos, "soft-labels",
             "are in one field, but --label-field names several");
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",

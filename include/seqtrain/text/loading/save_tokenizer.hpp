@@ -13,14 +13,17 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::text {
 
 /// Returns the text of a tokenizer_config.json with these settings for long texts. transformers
 /// cuts at the same side and length. It keeps the keys for head-tail and windows, and ignores them.
 [[nodiscard]] inline std::string with_long_texts(std::string_view settings, LongTexts way,
-                                                 std::size_t max_length, std::size_t stride = 0) {
-  std::vector<std::string_view> replaced{"truncation_side", "long_texts", "window_stride"};
+                                                 std::size_t max_length,
+                                                 const Windows& windows = {}) {
+  std::vector<std::string_view> replaced{"truncation_side", "long_texts", "window_stride",
+                                         "window_pooling"};
   const bool limited = max_length != EncodeOptions{}.max_length;
   if (limited) replaced.insert(replaced.end(), {"model_max_length", "max_len"});
   const auto document = json::Document::parse(settings, "tokenizer_config.json");
@@ -32,8 +35,10 @@ namespace seqtrain::text {
   }
   out.member("truncation_side", way == LongTexts::tail ? "left" : "right");
   if (way == LongTexts::head_tail) out.member("long_texts", "head-tail");
-  if (way == LongTexts::windows) out.member("long_texts", "windows");
-  if (way == LongTexts::windows) out.member("window_stride", stride);
+  if (way == LongTexts::windows) {
+    out.member("long_texts", "windows").member("window_stride", windows.stride);
+    if (windows.pooling == WindowPooling::max) out.member("window_pooling", "max");
+  }
   if (limited) out.member("model_max_length", max_length);
   return out.end_object().text() + "\n";
 }
@@ -51,7 +56,7 @@ inline void save_tokenizer(const AnyTokenizer& tokenizer, const std::filesystem:
   if (!way) return;
   write_file_atomically(directory / "tokenizer_config.json",
                         with_long_texts(settings, *way, tokenizer.max_length(),
-                                        tokenizer.windows().value_or(Windows{}).stride));
+                                        tokenizer.windows().value_or(Windows{})));
 }
 
 }  // namespace seqtrain::text

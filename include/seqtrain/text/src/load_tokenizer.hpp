@@ -16,6 +16,7 @@
 #include <seqtrain/text/loading/unigram_classes.hpp>
 #include <seqtrain/text/loading/word_classes.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::text {
 namespace detail {
@@ -57,11 +58,13 @@ namespace detail {
   return static_cast<std::size_t>(length->number());
 }
 
-/// Returns the stride of windows.
-[[nodiscard]] inline std::size_t stride_of(const TokenizerFolder& folder) {
-  const auto stride = folder.setting("window_stride");
+/// Returns windows with the stride and the pooling of a folder.
+[[nodiscard]] inline Windows window_settings(const TokenizerFolder& folder) {
+  const auto stride = folder.setting("window_stride"), pooling = folder.setting("window_pooling");
   if (stride && stride->integer() < 0) throw stride->error("must not be negative");
-  return stride ? static_cast<std::size_t>(stride->integer()) : 0;
+  if (pooling && pooling->string() != "max") refuse(*pooling, "max");
+  return {.stride = stride ? static_cast<std::size_t>(stride->integer()) : 0,
+          .pooling = pooling ? WindowPooling::max : WindowPooling::mean};
 }
 
 /// Tells whether a folder has the words of fastai and no other vocabulary.
@@ -91,7 +94,7 @@ inline void leave_out_token_types(AnyTokenizer::Family& tokenizer) {
       AnyTokenizer::Family tokenizer{reader()};
       if (!gives_token_types(files)) detail::leave_out_token_types(tokenizer);
       return AnyTokenizer{std::move(tokenizer), tokenizer_files(folder), tokenizer_warnings(files),
-                          detail::max_length_of(files), detail::stride_of(files)};
+                          detail::max_length_of(files), detail::window_settings(files)};
     } catch (const InputError& error) {
       if (!error.where().object.empty()) throw;
       throw InputError{error.what(), {.object = (folder / source).string()}};
