@@ -8,7 +8,9 @@
 namespace seqtrain {
 
 /// Allocates memory on pages of 2 MiB if the memory fills at least one such page and the system has
-/// them. This saves most address translations in tables that are looked up at random places.
+/// them, and smaller memory on cache lines, which are as wide as the widest registers. Large pages
+/// save most address translations in tables that are looked up at random places and in matrices
+/// that are read by columns.
 template <class T>
 struct HugePageAllocator {
   using value_type = T;
@@ -32,12 +34,14 @@ struct HugePageAllocator {
 
  private:
   static constexpr std::size_t page = std::size_t{2} << 20;
+  static constexpr std::size_t line = 64;
+  static_assert(alignof(T) <= line);
 
   static bool is_large(std::size_t count) noexcept {
     return count * sizeof(T) >= page;
   }
   static std::align_val_t alignment(std::size_t count) noexcept {
-    return std::align_val_t{is_large(count) ? page : alignof(T)};
+    return std::align_val_t{is_large(count) ? page : line};
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 #include <seqtrain/kernels/transpose.hpp>
 
@@ -29,6 +30,23 @@ SEQTRAIN_INLINE void upper_halves(const Bits& a, const Bits& b, Floats& to,
       reinterpret_cast<Halves>(a), reinterpret_cast<Halves>(b), (2 * i + 1)...));
 }
 
+/// Rounds to bfloat16, to the upper halves of the words. A processor with an instruction for it
+/// turns subnormal numbers into 0, as its products do.
+template <class Floats>
+SEQTRAIN_INLINE void round_factor(const Floats& from, typename WidthOf<Floats>::Bits& to) {
+#if SEQTRAIN_HAS_CLONES
+  if constexpr (width_of<Floats> == 16) {
+    if (has_bf16_instructions()) {
+      typename WidthOf<Floats>::Halves halves;
+      instruction::round_to_bf16(from, halves);
+      to = __builtin_convertvector(halves, typename WidthOf<Floats>::Bits) << 16;
+      return;
+    }
+  }
+#endif
+  round_to_bf16(from, to);
+}
+
 }  // namespace detail
 
 /// Returns the words of a packed factor for one row of the matrix (floats) or for two (pairs
@@ -40,8 +58,8 @@ SEQTRAIN_INLINE void load_words_of_rows(const Source* from, std::size_t ld, Floa
     Floats next;
     typename WidthOf<Floats>::Bits one, two;
     load(from + ld, next);
-    round_to_bf16(words, one);
-    round_to_bf16(next, two);
+    detail::round_factor(words, one);
+    detail::round_factor(next, two);
     words = reinterpret_cast<Floats>(one >> 16 | (two & 0xffff0000));
   }
 }
@@ -72,8 +90,8 @@ SEQTRAIN_INLINE void load_words(const float* from, Floats& words) {
     Floats next;
     typename WidthOf<Floats>::Bits one, two;
     load(from + width_of<Floats>, next);
-    round_to_bf16(words, one);
-    round_to_bf16(next, two);
+    detail::round_factor(words, one);
+    detail::round_factor(next, two);
     detail::upper_halves(one, two, words, std::make_index_sequence<2 * width_of<Floats>>{});
   }
 }
@@ -92,8 +110,8 @@ void pack_transposed_panel(const Source* source, std::size_t ld, std::size_t k, 
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     constexpr std::size_t step = interleave<T>;  // rows in a word
     typename Width<width>::Floats words[width];
-    for (std::size_t row = 0; row < k; row += step * width) {
-      for (std::size_t column = 0; column < columns; column += width) {
+    for (std::size_t column = 0; column < columns; column += width) {
+      for (std::size_t row = 0; row < k; row += step * width) {
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < width; ++i) {
           load_words<T>(source + (column + i) * ld + row, words[i]);

@@ -2,7 +2,8 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
+
+#include <seqtrain/core/huge_pages.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -16,23 +17,23 @@ template <class T>
 class Buffer {
  public:
   T* reserve(std::size_t count) {
-    if (count > capacity_) {
+    std::size_t& capacity = memory_.get_deleter().count;
+    if (count > capacity) {
       memory_.reset();
-      capacity_ = 0;  // the next line may throw
-      memory_.reset(static_cast<T*>(::operator new(count * sizeof(T), alignment)));
-      capacity_ = count;
+      capacity = 0;  // the next line may throw
+      memory_.reset(HugePageAllocator<T>{}.allocate(count));
+      capacity = count;
     }
     return memory_.get();
   }
   [[nodiscard]] T* data() const { return memory_.get(); }
 
  private:
-  static constexpr std::align_val_t alignment{64};
   struct Release {
-    void operator()(T* memory) const { ::operator delete(memory, alignment); }
+    std::size_t count = 0;
+    void operator()(T* memory) const { HugePageAllocator<T>{}.deallocate(memory, count); }
   };
   std::unique_ptr<T, Release> memory_;
-  std::size_t capacity_ = 0;
 };
 
 }  // namespace seqtrain::model::cpu

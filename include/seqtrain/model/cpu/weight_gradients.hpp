@@ -224,6 +224,7 @@ class WeightGradients {
     tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
       const auto& [product, row] = tasks[i];
       const auto& [linear, input, gradient, rows, site] = products[product];
+      prefetch(input + row * linear->in(), rows_of_task * linear->in());
       for (std::size_t column = 0; column < linear->in(); column += panel) {
         kernels::pack_panel(input + row * linear->in() + column, linear->in(), rows_of_task, panel,
                             packed + offsets_[product] + column * rows + row * panel);
