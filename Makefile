@@ -6,6 +6,9 @@
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16". make mnli TORCH=cuda fetches a LibTorch
 # for GPUs and TORCH=cpu one for processors: tools/make_venv.sh.
 ARGS ?=
+ifneq ($(filter-out cpu cuda,$(TORCH)),)
+$(error TORCH is '$(TORCH)'; it must be cpu or cuda)
+endif
 export CCACHE_DIR ?= $(CURDIR)/.cache/ccache
 
 help:  ## this list
@@ -52,7 +55,7 @@ image:  ## build an image of the programs; ARGS="…" goes to docker, podman or 
 	@tools/image.sh $(ARGS)
 
 emulator_python = $(firstword $(wildcard build/emulator/bin/python) python3)
-check-image: setup  ## build the image, and train in it
+check-image:  ## build the image, and train in it
 	@tools/get_checkpoint.sh
 	@$(emulator_python) tests/jobs/image_test.py $(ARGS) || [ $$? = 77 ]
 

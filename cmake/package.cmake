@@ -38,7 +38,8 @@ set(torch_cuda ${TORCH_INSTALL_PREFIX}/lib/libtorch_cuda.so)
 if(EXISTS ${torch_cuda})
   install(CODE "
     file(GET_RUNTIME_DEPENDENCIES LIBRARIES \"${torch_cuda}\" RESOLVED_DEPENDENCIES_VAR needed
-      PRE_EXCLUDE_REGEXES \"^ld-linux\" POST_EXCLUDE_REGEXES \"^/(usr/)?lib\" \"/lib(c10|gomp|torch_cpu)\\\\.so\")
+      PRE_EXCLUDE_REGEXES \"^ld-linux\" \"^libcuda\\\\.so\"
+      POST_EXCLUDE_REGEXES \"^/(usr/)?lib\" \"/lib(c10|gomp|torch_cpu)\\\\.so\")
     foreach(library IN LISTS needed)
       if(library MATCHES \"(.*/libcudnn)\\\\.so\")
         file(GLOB parts \"\${CMAKE_MATCH_1}_*.so.*\")
@@ -51,10 +52,11 @@ if(EXISTS ${torch_cuda})
     endforeach()
     file(INSTALL \"${torch_cuda}\" \${needed} TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN
       DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${library_dir}\")" COMPONENT gpu EXCLUDE_FROM_ALL)
-  file(GLOB nvidia_licenses "${TORCH_INSTALL_PREFIX}/../nvidia_*.dist-info/licenses/*.txt"
-    "${TORCH_INSTALL_PREFIX}/../nvidia_*.dist-info/*icense*.txt")
+  # Some wheels have their licence among their files, such as nvidia/cusparselt/LICENSE.txt.
+  file(GLOB nvidia_licenses "${TORCH_INSTALL_PREFIX}/../nvidia_*.dist-info/licenses/L*"
+    "${TORCH_INSTALL_PREFIX}/../nvidia_*.dist-info/*icense*.txt" "${TORCH_INSTALL_PREFIX}/../nvidia/*/LICENSE*")
   foreach(license IN LISTS nvidia_licenses)
-    string(REGEX REPLACE ".*/nvidia_([a-z0-9_]*)-.*" "\\1" part "${license}")
+    string(REGEX REPLACE ".*/nvidia[/_]([a-z0-9_]*)[-/].*" "\\1" part "${license}")
     install(FILES ${license} DESTINATION share/doc/seqtrain RENAME copyright.nvidia.${part} COMPONENT gpu
       EXCLUDE_FROM_ALL)
   endforeach()

@@ -71,13 +71,11 @@ void add_flags(LanguagesFlags& given, cli::Flags& flags) {
       .add("embedding", job.embedding, "size of ULMFiT's embeddings")
       .add("hidden", job.hidden, "size of ULMFiT's layers")
       .add("threads", job.threads, "threads to compute with")
-      .add("device", given.device,
-           "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1 or xpu")
+      .add("device", given.device, cli::device_help)
       .add("precision", given.precision,
            "precision of matrix products: fp32, bf16, fp16 (of BERT on a GPU), or " +
                cli::auto_precision)
-      .add_switch("deterministic", given.deterministic,
-                  "use only operators that give equal bits each time; on a GPU they are slower")
+      .add_switch("deterministic", given.deterministic, cli::deterministic_help)
       .add("seed", job.seed, "seed of the order, the dropout and new weights");
   given.published.add_flags(flags);
   flags.add_for_training();

@@ -62,7 +62,7 @@ struct PredictFlags {
              "answers differ")
         .add("top-k", top_k, "number of best labels to write scores of (0: all scores, and logits)")
         .add_switch("strict", strict, "end at the first wrong record")
-        .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
+        .add("device", device, seqtrain::cli::device_help)
         .add("threads", threads, "threads that compute");
     flags.take_argument("file");
     if (!flags.parse(argc, argv)) return false;

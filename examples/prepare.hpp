@@ -139,7 +139,7 @@ inline void set_long_texts(seqtrain::text::AnyTokenizer& tokenizer,
 }
 
 /// Lets a run read long texts as its model did before, unless a flag says otherwise, and changes
-/// the `values` of the flags accordingly.
+/// the `values` of the flags accordingly. The model of a run with --max-length saves the length.
 inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokenizer& tokenizer,
                               seqtrain::cli::TrainFlags& flags, seqtrain::train::Pairs& values) {
   using namespace seqtrain;
@@ -156,9 +156,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
     program.log.info("Long texts are read in windows with a stride of " +
                      std::to_string(flags.stride) + ", as the model has read them before");
   }
-  if (!flags.long_texts && way != text::LongTexts::truncate && (windows || flags.max_length > 0)) {
-    flags.long_texts = way;
-  }
+  if (!flags.long_texts && (windows || flags.max_length > 0)) flags.long_texts = way;
   set_long_texts(tokenizer, flags, static_cast<std::size_t>(flags.max_length));
 }
 

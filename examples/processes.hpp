@@ -13,6 +13,7 @@
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/encoded_file.hpp>
@@ -85,7 +86,7 @@ class Processes {
     const bool is_large = encode.bytes_of(file) > std::uintmax_t{512} << 20;
     if (group_.size() == 1 && !is_large) return encode(file, fraction);
     const auto& world = group_.world();
-    const std::string name = group_.broadcast(seqtrain::train::random_token());
+    const std::string name = group_.broadcast(seqtrain::random_token());
     const auto place = seqtrain::cache_directory() / "encoded" /
                        (name + "-" + std::to_string(world.host) + ".bin");
     in_turn(world.local_rank == 0, [&] {

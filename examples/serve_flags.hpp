@@ -59,7 +59,7 @@ struct ServeFlags {
              "precision of matrix products: fp32, bf16, fp16 (on a GPU), int8 (of an encoder on a "
              "processor), or " +
                  seqtrain::cli::auto_precision)
-        .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
+        .add("device", device, seqtrain::cli::device_help)
         .add("max-batch-tokens", max_batch_tokens,
              "most ids in a batch for the model (MAX_BATCH_TOKENS)")
         .add("max-concurrent-requests", max_concurrent_requests,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # image.sh [ARGUMENT...]: builds the image of examples/jobs/Containerfile with the first of docker,
 # podman and buildah that works; arguments go to its build command. From the environment:
-#   IMAGE_URI            the image's name
+#   IMAGE_URI            the image's name; localhost/seqtrain:latest, or :cuda if TORCH is cuda
 #   BASE                 the base image. localhost/debian:12 needs no registry: mmdebstrap makes it
 #                        if it is missing
 #   TORCH                `cuda` for an image whose programs use GPUs; `cpu` if unset
@@ -9,7 +9,16 @@
 #   SOURCE_DATE_EPOCH    the time of the image and its files; the commit's if unset
 set -euo pipefail
 cd "$(dirname "$0")/.."
-image=${IMAGE_URI:-localhost/seqtrain:latest}
+export TORCH=${TORCH:-cpu}
+case $TORCH in
+  cpu) tag=latest ;;
+  cuda) tag=cuda ;;
+  *)
+    echo "error: TORCH is '$TORCH'; it must be cpu or cuda" >&2
+    exit 2
+    ;;
+esac
+image=${IMAGE_URI:-localhost/seqtrain:$tag}
 time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 engine=$(tools/container_engine.sh)
 
@@ -41,14 +50,14 @@ make_base() {
 if [[ ${BASE:-} == localhost/debian:12 ]]; then
   "$engine" inspect --type image "$BASE" >/dev/null 2>&1 || make_base
 fi
-rm -rf build/wheels
-export TORCH=${TORCH:-cpu}
+wheels=build/wheels-$TORCH
+rm -rf "$wheels"
 # Fetches the wheels by the pip of this checkout, because the build of the image does not know the index, proxy and
 # certificates of pip on this machine.
-if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
+if [[ -x .venv/bin/python && ($TORCH == cuda || -z ${TORCH_INDEX:-}) ]]; then
   # A .venv whose installation was interrupted has no torch; the default version is fetched then.
   version=$(compgen -G '.venv/lib/python3*/site-packages/torch-*.dist-info' | sed 's/.*torch-\([0-9.]*[0-9]\).*/\1/') || true
-  TORCH_VERSION=${TORCH_VERSION:-$version} tools/make_venv.sh --download build/wheels
+  TORCH_VERSION=${TORCH_VERSION:-$version} tools/make_venv.sh --download "$wheels"
 fi
 arguments=()
 for name in BASE PROGRAM TORCH TORCH_INDEX; do

@@ -71,7 +71,7 @@ print(wheel.read(next(name for name in wheel.namelist() if name.endswith("/METAD
 }
 
 install_cpu() {
-  local toolkit
+  local needed
   needs 1000
   echo "Fetching LibTorch $version for processors, 190 MB, because $why. TORCH=cuda fetches one for GPUs, 2.5 GB."
   install --retries 0 --timeout 15 --extra-index-url "$cpu_index" "torch==$version+cpu" 2>/dev/null && return
@@ -80,20 +80,22 @@ install_cpu() {
     "the packages that GPUs and Python programs such as torchrun need."
   install --no-deps "torch==$version" || return
   # The part for processors of a build with CUDA loads two of CUDA's libraries.
-  toolkit=$(requirements | sed -n 's/^cuda-toolkit\[.*\]/cuda-toolkit[cudart,cupti]/p')
-  [[ -z $toolkit ]] || install "$toolkit"
+  needed=$(requirements | sed -n 's/^cuda-toolkit\[.*\]/cuda-toolkit[cudart,cupti]/p; /^nvidia-cuda-\(runtime\|cupti\)-/p')
+  # shellcheck disable=SC2086
+  [[ -z $needed ]] || install $needed
 }
 install_cuda() {
-  local toolkit
+  local needed
   needs 8000
   echo "Fetching LibTorch $version for GPUs, 2.5 GB, because $why. TORCH=cpu fetches one for processors, 190 MB."
   install --no-deps "torch==$version" || return
   # The headers crt and cccl are for NCCL. Triton and cuda-bindings are for Python programs that compile kernels.
-  toolkit=$(requirements | sed -n 's/^cuda-toolkit\[/&crt,cccl,/p')
-  [[ -n $toolkit ]] || fail "the index of pip (pip config list) has torch $version for processors only; PyPI's is" \
-    "for GPUs: PIP_INDEX_URL=https://pypi.org/simple"
-  # shellcheck disable=SC2046
-  install "$toolkit" $(requirements | sed '/^triton\|^cuda-/d')
+  needed=$(requirements | sed 's/^cuda-toolkit\[/&crt,cccl,/; /^triton\|^cuda-bindings/d')
+  # A torch for CUDA 12 may list CUDA's libraries one by one instead of the toolkit.
+  [[ $needed == *cuda-toolkit* || $needed == *nvidia-* ]] || fail "the index of pip (pip config list) has torch" \
+    "$version for processors only; PyPI's is for GPUs: PIP_INDEX_URL=https://pypi.org/simple"
+  # shellcheck disable=SC2086
+  install $needed
 }
 
 install_pyarrow() {
@@ -103,7 +105,7 @@ install_pyarrow() {
 
 if [[ -n ${TORCH:-} ]]; then
   kind=$TORCH wish=TORCH why="TORCH is $TORCH"
-  [[ $kind == cpu || $kind == cuda ]] || fail "TORCH is '$TORCH'; it must be cpu or cuda"
+  [[ $kind == cpu || $kind == cuda ]] || { echo "error: TORCH is '$TORCH'; it must be cpu or cuda" >&2 && exit 2; }
 elif has_driver; then
   kind=cuda wish=default why="this machine has an NVIDIA driver"
 else

@@ -74,7 +74,7 @@ note() {
   if $dry_run; then printf '# %s\n' "$1"; else printf '%s\n' "$1"; fi
 }
 
-# Sets PROJECT, REGION and IMAGE_URI unless the caller has.
+# set_defaults TAG: sets PROJECT, REGION and IMAGE_URI unless the caller has. TAG is the image's.
 set_defaults() {
   REGION=${REGION:-us-central1}
   PROJECT=${PROJECT:-${CLOUDSDK_CORE_PROJECT:-}}
@@ -89,7 +89,7 @@ set_defaults() {
     stop "no project is set" "gcloud config set project PROJECT_ID"
   fi
   # A project of an organization may be named example.com:name.
-  IMAGE_URI=${IMAGE_URI:-$REGION-docker.pkg.dev/${PROJECT//:/\/}/seqtrain/seqtrain:latest}
+  IMAGE_URI=${IMAGE_URI:-$REGION-docker.pkg.dev/${PROJECT//:/\/}/seqtrain/seqtrain:$1}
   only_plain PROJECT REGION IMAGE_URI
 }
 
@@ -108,10 +108,10 @@ check_account() {
 }
 
 # Looks up an image in Artifact Registry. gcloud cannot look up images in other registries.
-check_image() {
+find_image() {
   [[ $IMAGE_URI == *-docker.pkg.dev/* ]] || return 0
   ask DIGEST gcloud artifacts docker images describe "$IMAGE_URI" --project="$PROJECT" \
-    --format='value(image_summary.digest)' || stop "there is no image $IMAGE_URI" "$@"
+    --format='value(image_summary.digest)'
 }
 
 # check_place URI [COMMAND]: stops unless a file or folder exists. COMMAND would create it.

@@ -18,7 +18,8 @@ The endpoint costs money until it is removed; the last lines say how. From the e
 
   PROJECT        the project; gcloud's own by default
   REGION         where the model is served, us-central1 by default
-  IMAGE_URI      the image, $REGION-docker.pkg.dev/$PROJECT/seqtrain/seqtrain:latest by default
+  IMAGE_URI      the image, $REGION-docker.pkg.dev/$PROJECT/seqtrain/seqtrain:latest by default, or
+                 seqtrain:cuda if only that is there
   MODEL_NAME     the model's and the endpoint's name, seqtrain by default
   MACHINE_TYPE   the machine, n2-standard-4 by default
 END
@@ -48,7 +49,8 @@ request=${request:-$root/examples/jobs/request.json}
   "gcloud storage ls gs://BUCKET/JOB_NAME/models/"
 [[ -r $request ]] || stop "the request $request cannot be read"
 
-set_defaults
+given=${IMAGE_URI:-}
+set_defaults latest
 MODEL_NAME=${MODEL_NAME:-seqtrain}
 MACHINE_TYPE=${MACHINE_TYPE:-n2-standard-4}
 only_plain MODEL_DIR MODEL_NAME MACHINE_TYPE
@@ -56,7 +58,13 @@ here=(--project="$PROJECT" --region="$REGION")
 
 check_account
 check_place "$MODEL_DIR/config.json" "gcloud storage ls ${MODEL_DIR%/*}/"
-check_image "examples/jobs/submit.sh --build …    # or --cloud-build"
+missing=$IMAGE_URI
+if ! find_image; then
+  IMAGE_URI=${IMAGE_URI%:latest}:cuda # which computes on processors too
+  if [[ -n $given ]] || ! find_image; then
+    stop "there is no image $missing" "examples/jobs/submit.sh --build …    # or --cloud-build"
+  fi
+fi
 
 run_for MODEL gcloud ai models upload "${here[@]}" --display-name="$MODEL_NAME" \
   --artifact-uri="$MODEL_DIR" --container-image-uri="$IMAGE_URI" --container-command=serve \

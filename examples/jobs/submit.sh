@@ -22,12 +22,13 @@ replace those of the same name in the job file. From the environment:
   PROJECT       the project; gcloud's own by default
   REGION        where the job runs, us-central1 by default
   BUCKET_NAME   the bucket for inputs and results, $PROJECT-seqtrain by default
-  IMAGE_URI     the image, $REGION-docker.pkg.dev/$PROJECT/seqtrain/seqtrain:latest by default
+  IMAGE_URI     the image, $REGION-docker.pkg.dev/$PROJECT/seqtrain/seqtrain:cuda by default if the
+                job has an accelerator, seqtrain:latest if not
   JOB_NAME      the job's name, seqtrain_YYYYmmdd_HHMMSS by default
   JOB_DIR       where the model goes, gs://$BUCKET_NAME/$JOB_NAME/models by default
   LOCAL_ARGS    flags that --local adds, each --name=value; --max-steps=2 by default
   POLL_SECONDS  how often the job's state is looked at, 15 by default
-  TORCH         for --build and --cloud-build: cuda, if the job has an accelerator, or cpu
+  TORCH         the image's kind: cuda, the default if the job has an accelerator, or cpu
   PROGRAM, BASE, TORCH_INDEX   more arguments of the Containerfile
 
 The job file that is sent stays in runs/$JOB_NAME.yaml.
@@ -133,7 +134,6 @@ flags_of_job() {
 # program's flags. Stops if the file is wrong.
 read_job_file() {
   local message=CustomJobSpec unknown line
-  [[ -r $config ]] || stop "the job file $config cannot be read"
   kind=custom-jobs
   if grep -qE '^[^#]*(studySpec|trialJobSpec)"?:' "$config"; then
     kind=hp-tuning-jobs
@@ -195,12 +195,19 @@ check_repository() {
 --repository-format=docker --location=$location --project=$project"
 }
 
-# Sets TORCH, the kind of LibTorch in an image that is built, to what the job can use.
+# Sets TORCH, the kind of LibTorch in the image, to what the job can use, and `tag` to that of such an image.
 choose_torch() {
-  [[ $job == *acceleratorType* && -z ${TORCH_INDEX:-} ]] && TORCH=${TORCH:-cuda}
-  TORCH=${TORCH:-cpu}
-  if [[ $job == *acceleratorType* && $TORCH == cpu ]]; then
-    echo "warning: the image is built for processors, so the job's accelerator stays idle; leave out TORCH and" \
+  local accelerator=false
+  [[ -r $config ]] || stop "the job file $config cannot be read"
+  ! grep -q '^[^#]*acceleratorType' "$config" || accelerator=true
+  if $accelerator && [[ -z ${TORCH_INDEX:-} ]]; then TORCH=${TORCH:-cuda}; fi
+  case ${TORCH:=cpu} in
+    cpu) tag=latest ;;
+    cuda) tag=cuda ;;
+    *) stop "TORCH is '$TORCH'; it must be cpu or cuda" ;;
+  esac
+  if $accelerator && [[ $TORCH == cpu ]]; then
+    echo "warning: the image is one for processors, so the job's accelerator stays idle; leave out TORCH and" \
       "TORCH_INDEX for one that uses GPUs" >&2
   fi
 }
@@ -212,7 +219,6 @@ find_engine() {
 }
 
 build_here() {
-  choose_torch
   find_engine
   run env IMAGE_URI="$IMAGE_URI" TORCH="$TORCH" make -C "$root" image || stop "the image cannot be built"
   run "$ENGINE" push "$IMAGE_URI" || stop "$IMAGE_URI cannot be pushed; nothing was submitted" \
@@ -221,7 +227,6 @@ build_here() {
 
 build_in_cloud() {
   local name values=_IMAGE_URI=$IMAGE_URI
-  choose_torch
   for name in BASE PROGRAM TORCH TORCH_INDEX; do
     [[ -z ${!name:-} ]] || values+=,_$name=${!name}
   done
@@ -316,7 +321,8 @@ tell_end() {
   fi
 }
 
-set_defaults
+choose_torch
+set_defaults "$tag"
 default_bucket=${PROJECT//[:.]/-}-seqtrain
 BUCKET_NAME=${BUCKET_NAME:-$default_bucket}
 BUCKET_NAME=${BUCKET_NAME#gs://}
@@ -341,7 +347,7 @@ case $build in
     check_repository
     build_in_cloud
     ;;
-  *) check_image "$0 --build …    # or --cloud-build" ;;
+  *) find_image || stop "there is no image $IMAGE_URI" "$0 --build …    # or --cloud-build" ;;
 esac
 if $local_first; then run_here; fi
 submit

@@ -37,6 +37,13 @@ TEST(DecodeBase64, TakesOneFormIfAsked) {
   }
 }
 
+TEST(RandomToken, IsANameOfDigits) {
+  const auto token = random_token();
+  EXPECT_EQ(token.size(), 16u);
+  EXPECT_EQ(token.find_first_not_of("0123456789abcdef"), token.npos);
+  EXPECT_NE(token, random_token());
+}
+
 TEST(Hex, HasTwoDigitsForAByte) {
   EXPECT_EQ(hex(std::array<unsigned char, 4>{0x00, 0x0f, 0xa5, 0xff}), "000fa5ff");
   EXPECT_EQ(hex({}), "");

@@ -52,6 +52,26 @@ TEST_F(HubFetch, TakesTheShardsOfAnIndex) {
   EXPECT_TRUE(hub::is_whole_model(folder));
 }
 
+TEST_F(HubFetch, TakesTheModulesThatTheListNames) {
+  auto files = small_model("weights");
+  files["modules.json"] = R"([{"type": "m.Transformer", "path": ""},
+    {"type": "m.Pooling", "path": "mean"}, {"type": "m.Dense", "path": "head"},
+    {"type": "m.Normalize", "path": "2_Normalize"}])";
+  for (const auto* const file : {"mean/config.json", "head/config.json", "head/model.safetensors",
+                                 "old/1_Pooling/config.json", "9_Dense/model.safetensors"}) {
+    files[file] = "{}";
+  }
+  hub_.commit("models/org/m", files);
+  const auto folder = fetch(make_client());
+  for (const auto* const file :
+       {"mean/config.json", "head/config.json", "head/model.safetensors"}) {
+    EXPECT_TRUE(fs::exists(folder / file)) << file;
+  }
+  EXPECT_FALSE(fs::exists(folder / "old"));
+  EXPECT_FALSE(fs::exists(folder / "9_Dense"));
+  EXPECT_TRUE(hub::is_whole_model(folder));
+}
+
 TEST_F(HubFetch, RefusesAShardElsewhere) {
   hub_.commit("models/org/m",
               {{"config.json", "{}"},
@@ -148,14 +168,11 @@ TEST(ModelFiles, LeavesOutWhatIsNotNeeded) {
       (Files{"config.json", "config_sentence_transformers.json", "model.safetensors"}));
 }
 
-TEST(ModelFiles, TakesTheModulesOfASentenceEncoder) {
-  const Files modules{"1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors",
-                      "modules.json"};
-  Files all = modules, expected{"config.json"};
-  all.insert(all.end(), {"config.json", "model.safetensors", "onnx/model.onnx"});
-  expected.insert(expected.end(), modules.begin(), modules.end());
-  expected.emplace_back("model.safetensors");
-  EXPECT_EQ(model_files(all, "m"), expected);
+TEST(ModelFiles, TakesTheListOfModulesOfASentenceEncoder) {
+  EXPECT_EQ(model_files({"1_Pooling/config.json", "config.json", "model.safetensors",
+                         "modules.json", "onnx/model.onnx"},
+                        "m"),
+            (Files{"config.json", "modules.json", "model.safetensors"}));
 }
 
 TEST(ModelFiles, TakesASentencePieceModelIfThereIsNoTokenizerJson) {

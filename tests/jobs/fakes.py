@@ -1,4 +1,5 @@
-"""Runs the scripts of examples/jobs with fake_gcloud.py in place of gcloud, docker and make."""
+"""Runs the scripts of examples/jobs with fake_gcloud.py in place of gcloud, docker and make, and those of tools with
+a pip that fetches nothing."""
 
 import json
 import os
@@ -14,6 +15,7 @@ JOB = "projects/12/locations/us-central1/customJobs/34"
 TUNING = "projects/12/locations/us-central1/hyperparameterTuningJobs/56"
 ANSWERS = {
     "": "",
+    "df --output=avail": "99999M",
     "config get-value project": "my-project",
     "auth list": "me@example.com",
     "buckets describe": "12",
@@ -34,9 +36,9 @@ class Cloud:
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         fake = (pathlib.Path(__file__).parent / "fake_gcloud.py").read_text(encoding="utf-8")
-        for name in ("gcloud", "docker", "make"):
-            program = self.folder / "bin" / name
-            program.parent.mkdir(exist_ok=True)
+        for name in ("bin/gcloud", "bin/docker", "bin/make", "bin/df", ".venv/bin/python"):
+            program = self.folder / name
+            program.parent.mkdir(parents=True, exist_ok=True)
             program.write_text(f"#!{sys.executable} -SE\n{fake}", encoding="utf-8")
             program.chmod(0o755)
         return self

@@ -44,6 +44,8 @@ def check_files(image):
     assert not wrong, wrong
     for program in PROGRAMS:
         assert f"usr/local/libexec/seqtrain/{program}" in files, program
+    licenses = {path.split("copyright.nvidia.")[1] for path in files if "copyright.nvidia." in path}
+    assert any("cusparselt" in name for name in licenses) == FOR_GPUS, licenses
     size = sum(files.values())
     for path in sorted(files, key=files.get, reverse=True)[:10]:
         print(f"  {files[path] / 1e6:6.1f} MB  {path}")
@@ -55,6 +57,7 @@ def check_settings(image):
     assert image.config["Entrypoint"] == ["/usr/local/bin/program"], image.config
     user = image.config["User"].split(":")[0]
     assert user.isdigit() and user != "0", image.config
+    assert any("NVIDIA" in setting for setting in image.config["Env"]) == FOR_GPUS, image.config
 
 
 class Runs:

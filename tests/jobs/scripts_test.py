@@ -1,4 +1,5 @@
-"""Tests the calls, the output and the errors of submit.sh and deploy.sh with a fake gcloud.
+"""Tests the calls, the output and the errors of submit.sh and deploy.sh with a fake gcloud, and of the scripts that
+build the image.
 
     scripts_test.py             # runs the tests
     scripts_test.py --update    # writes golden/*.txt anew, to be looked at before a commit
@@ -151,12 +152,13 @@ class Submit(Scripts):
     def test_cloud_build_passes_the_arguments_of_the_image(self):
         self.runs(SUBMIT, "--cloud-build", PROGRAM="imdb", TORCH_INDEX="https://torch/cpu")
         line = next(line for line in self.lines() if "builds submit" in line)
-        self.assertIn(":latest,_PROGRAM=imdb,_TORCH=cpu,_TORCH_INDEX=https://torch/cpu", line)
+        self.assertIn("/seqtrain:latest,_PROGRAM=imdb,_TORCH=cpu,_TORCH_INDEX=https://torch/cpu", line)
 
     def test_builds_an_image_for_the_jobs_machine(self):
-        for config, torch in (("job.yaml", "cuda"), ("job-languages.yaml", "cpu")):
+        for config, torch, tag in (("job.yaml", "cuda", "cuda"), ("job-languages.yaml", "cpu", "latest")):
             said = self.cloud.run(SUBMIT, "--build", "--config", JOBS / config)[2]
-            self.assertRegex(said, f"env IMAGE_URI=[^ ]+ TORCH={torch} make")
+            self.assertRegex(said, f"env IMAGE_URI=[^ ]+/seqtrain:{tag} TORCH={torch} make")
+            self.assertIn(f"/seqtrain:{tag}\"", self.cloud.job_file())
         for settings in ({"TORCH": "cpu"}, {"TORCH_INDEX": "https://torch/cpu"}):
             said = self.cloud.run(SUBMIT, "--build", **settings)[2]
             self.assertIn("TORCH=cpu make", said)
@@ -189,7 +191,7 @@ class Local(Scripts):
     def test_runs_the_image_with_the_callers_credentials_first(self):
         words = self.run_line(*FLAGS)
         self.assertIn(f"{self.key}:/tmp/credentials.json:ro", words)
-        image = words.index("us-central1-docker.pkg.dev/my-project/seqtrain/seqtrain:latest")
+        image = words.index("us-central1-docker.pkg.dev/my-project/seqtrain/seqtrain:cuda")
         self.assertEqual(words[image + 3 :], ["--epochs", "3", "--labels=it's,a \"b\"", "--max-steps=2"])
         self.assertTrue(words[image + 2].endswith("/seqtrain_20260102_030405/local"), words)
         order = [re.search("docker run|custom-jobs create", line) for line in self.lines()]
@@ -259,6 +261,11 @@ class Refusals(Scripts):
         self.refuses("BUCKET_NAME is not usable", BUCKET_NAME="a|b")
         self.refuses("JOB_NAME has to be a name", JOB_NAME="a/b")
         self.refuses("JOB_DIR gs://", JOB_DIR="/tmp/models")
+
+    def test_unknown_kind_of_image(self):
+        for build in ("--build", "--cloud-build"):
+            self.refuses("TORCH is 'gpu'; it must be cpu or cuda", build, TORCH="gpu")
+            self.assertEqual(self.cloud.calls(), [])
 
     def test_no_project(self):
         answers = {"config get-value project": "(unset)"}
@@ -359,6 +366,84 @@ class Deploy(Scripts):
         self.refuses("one argument too many", self.MODEL, JOBS / "request.json", "c", script=DEPLOY)
         self.refuses("config.json is not there", self.MODEL, script=DEPLOY, answers={"storage ls": None})
         self.refuses("submit.sh --build", self.MODEL, script=DEPLOY, answers={"docker images describe": None})
+        image = "us-docker.pkg.dev/p/r/seqtrain:mine"
+        missing = {f"docker images describe {image}": None}
+        self.refuses(f"no image {image}\n", self.MODEL, script=DEPLOY, answers=missing, IMAGE_URI=image)
+
+    def test_takes_the_image_for_gpus_if_there_is_no_other(self):
+        image = "us-central1-docker.pkg.dev/my-project/seqtrain/seqtrain:latest"
+        self.runs(DEPLOY, self.MODEL, answers={f"docker images describe {image}": None})
+        self.assertTrue(any("models upload" in line and "/seqtrain:cuda " in line for line in self.lines()))
+
+
+class Image(Scripts):
+    """Tests image.sh and make_venv.sh in a folder with a docker and a pip that only record their calls."""
+
+    FOR_CUDA_12 = "filelock nvidia-cuda-runtime-cu12==12.6 nvidia-cublas-cu12==12.6 triton==3 cuda-bindings"
+
+    def setUp(self):
+        super().setUp()
+        self.tools = self.cloud.folder / "tools"
+        self.tools.mkdir()
+        for name in ("image.sh", "container_engine.sh", "make_venv.sh"):
+            shutil.copy(ROOT / "tools" / name, self.tools)
+
+    def line(self, word, script="image.sh", arguments=(), **variables):
+        """Returns the last command with this word that a script runs."""
+        self.runs(self.tools / script, *arguments, SOURCE_DATE_EPOCH="0", **variables)
+        return next((line for line in reversed(self.lines()) if word in line), None)
+
+    def test_each_kind_has_a_tag_and_a_folder_of_wheels(self):
+        other = self.cloud.folder / "build/wheels-cuda"
+        for torch, tag in ((None, "latest"), ("cpu", "latest"), ("cuda", "cuda")):
+            variables = {"TORCH": torch} if torch else {}
+            build = self.line("docker build", FAKE_REQUIRES="cuda-toolkit[cudart]==13", **variables)
+            self.assertIn(f"--build-arg TORCH={torch or 'cpu'} --tag localhost/seqtrain:{tag} ", build)
+            self.assertTrue((self.cloud.folder / f"build/wheels-{torch or 'cpu'}").exists())
+            self.assertEqual(other.exists(), torch == "cuda")
+        ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8")
+        for kind in ("cpu", "cuda"):
+            self.assertIn(f"!build/wheels-{kind}\n", ignored)
+
+    def test_the_pip_of_this_machine_fetches_what_no_index_is_named_for(self):
+        index = "https://torch/cpu"
+        fetched = {"FAKE_REQUIRES": "cuda-toolkit[cudart]==13", "TORCH_INDEX": index}
+        self.assertIsNone(self.line("download", TORCH="cpu", **fetched))
+        self.assertIsNotNone(self.line("download", TORCH="cuda", **fetched))
+
+    def test_refuses_an_unknown_kind_first(self):
+        (self.cloud.folder / "build/wheels").mkdir(parents=True)
+        for script in ("image.sh", "make_venv.sh"):
+            self.refuses("TORCH is 'gpu'; it must be cpu or cuda", script=self.tools / script, TORCH="gpu")
+            self.assertEqual([line for line in self.lines() if "info" not in line], [])
+        make = subprocess.run(["make", "-n", "image", "TORCH=gpu"], cwd=ROOT, capture_output=True, text=True)
+        self.assertEqual((make.returncode, "TORCH is 'gpu'; it must be cpu or cuda" in make.stderr), (2, True))
+
+    def test_fetches_what_torch_requires(self):
+        download = {"script": "make_venv.sh", "arguments": ("--download", "wheels")}
+        for requires, expected in (
+            ("cuda-toolkit[cudart]==13 nvidia-nccl-cu13 triton", "cuda-toolkit[crt,cccl,cudart]==13 nvidia-nccl-cu13"),
+            (self.FOR_CUDA_12, "filelock nvidia-cuda-runtime-cu12==12.6 nvidia-cublas-cu12==12.6"),
+        ):
+            line = self.line("wheels " + expected, TORCH="cuda", FAKE_REQUIRES=requires, **download)
+            self.assertIsNotNone(line, self.lines())
+            self.assertTrue(line.endswith(expected), line)
+
+    def test_fetches_two_libraries_of_cuda_for_a_processor(self):
+        def requires(words):
+            variables = {"answers": {"+cpu": None}, "TORCH": "cpu", "FAKE_REQUIRES": words}
+            self.runs(self.tools / "make_venv.sh", "--download", "wheels", **variables)
+            return [line.split(" wheels ")[1] for line in self.lines() if "download" in line]
+
+        self.assertIn("cuda-toolkit[cudart,cupti]==13", requires("cuda-toolkit[nvrtc,cudart]==13"))
+        self.assertIn("nvidia-cuda-runtime-cu12==12.6", requires(self.FOR_CUDA_12))
+
+    def test_refuses_an_index_that_has_no_torch_for_gpus(self):
+        code, _, warned = self.cloud.run(
+            self.tools / "make_venv.sh", "--download", "wheels", TORCH="cuda", FAKE_REQUIRES="filelock"
+        )
+        self.assertEqual(code, 1)
+        self.assertIn("for processors only", warned)
 
 
 @unittest.skipUnless(shutil.which("shellcheck"), "shellcheck is missing")

@@ -137,6 +137,22 @@ TEST(Int8, TellsThatANumberIsNone) {
   EXPECT_TRUE(std::isnan(quantization_loss(x.data(), 2, n, factors.x())));
 }
 
+TEST(Int8, KeepsANumberThatIsNone) {
+  const std::size_t k = 48;
+  for (const std::size_t at : {0, 7, 31, 47}) {
+    auto weights = made_numbers(int8_columns * k, 3);
+    weights[2 * k + at] = std::numeric_limits<float>::quiet_NaN();
+    weights[3 * k + at] = -std::numeric_limits<float>::quiet_NaN();
+    Factors factors{1, k};
+    quantize_panel(weights.data(), k, int8_columns, factors.panel());
+    for (std::size_t column = 0; column < 5; ++column) {
+      EXPECT_EQ(std::isnan(factors.scales[column]), column == 2 || column == 3) << column;
+    }
+    quantize_rows(weights.data() + 2 * k, 1, k, factors.x());
+    EXPECT_TRUE(std::isnan(factors.row_scales[0]));
+  }
+}
+
 TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {
   const std::size_t k = 32;
   auto weights = made_numbers(int8_columns * k, 3);

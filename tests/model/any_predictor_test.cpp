@@ -218,7 +218,6 @@ TEST(AnyPredictor, TellsLabelsScoresAndLogits) {
   EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(predictor.problem_type(), ProblemType::single_label);
   EXPECT_EQ(predictor.max_length(), 80U);
-  EXPECT_EQ(predictor.special_tokens(true), 3U);
   const std::vector<Text> given{{.text = "w1 w2"}, {.text = "w3", .pair = "w4"}};
   const auto predictions = predictor(given);
   ASSERT_EQ(predictions.size(), 2U);

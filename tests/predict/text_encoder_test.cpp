@@ -32,7 +32,6 @@ TEST(TextEncoder, EncodesAsTheTokenizerDoes) {
   EXPECT_EQ(pair.first_segment, 4U);
   EXPECT_EQ(letters.pad_id(), 302);
   EXPECT_EQ(letters.vocab_size(), 303U);
-  EXPECT_EQ(letters.special_tokens(true), 3U);
   EXPECT_EQ(TextEncoder{words()}("b c", {}, 100).input_ids, (TokenIds{2, 10, 11}));
 }
 

@@ -319,6 +319,9 @@ TEST(Server, AnswersByTheAdapterThatARequestNames) {
   EXPECT_NE(client.get("/v2/models/base").body.find(R"("shape":[-1,3])"), std::string::npos);
   EXPECT_EQ(client.get("/v2/models/one/ready").body, R"({"ready":true})");
   EXPECT_NE(client.get("/info").body.find(R"("adapters":["one","two"])"), std::string::npos);
+  const std::string counts = client.get("/metrics").body;
+  EXPECT_NE(counts.find("\nseqtrain_adapter_requests{adapter=\"one\"} 2\n"), std::string::npos);
+  EXPECT_NE(counts.find("\nseqtrain_adapter_requests{adapter=\"two\"} 4\n"), std::string::npos);
   for (const auto& [path, body] : std::vector<std::pair<std::string, std::string>>{
            {"/predict", R"({"inputs": "a", "model": "three"})"},
            {"/predict", R"({"instances": ["a"], "parameters": {"model": ""}})"},
@@ -375,6 +378,9 @@ TEST(Server, ABaseWithoutAHeadAnswersByItsAdaptersOnly) {
   }
   EXPECT_EQ(client.get("/v2/models/base").status, 404);
   EXPECT_EQ(client.get("/v2/models/base/ready").body, R"({"ready":true})");
+  EXPECT_NE(client.get("/info").body.find(R"({"classifier":{"id2label":{},)"), std::string::npos);
+  running.thread = {};
+  EXPECT_NE(running.text.str().find(R"("status":200,"adapter":"one")"), std::string::npos);
 }
 
 TEST(Server, AReloadAddsAnAdapter) {
@@ -421,10 +427,11 @@ TEST(Server, RefusesToRankAsTextEmbeddingsInferenceDoes) {
     EXPECT_EQ(client.post("/rerank", body).status, status) << body;
   }
   RunningServer classifier;
-  const auto refused =
-      HttpClient{classifier.port()}.post("/rerank", R"({"query": "q", "texts": ["a"]})");
-  EXPECT_EQ(refused.status, 424);
-  EXPECT_NE(refused.body.find("not a re-ranker"), std::string::npos);
+  for (const auto* const body : {R"({"query": "q", "texts": ["a"]})", "[]"}) {
+    const auto refused = HttpClient{classifier.port()}.post("/rerank", body);
+    EXPECT_EQ(refused.status, 424);
+    EXPECT_NE(refused.body.find("not a re-ranker"), std::string::npos);
+  }
 }
 
 TEST(Server, MethodsAndPathsThatAreNot) {

@@ -17,6 +17,10 @@ namespace seqtrain::cli {
 /// The meaning of `--precision auto`.
 inline const std::string auto_precision =
     "auto (bf16 where it is native, else fp16 on GPUs from Volta on, else fp32)";
+inline constexpr const char* device_help =
+    "auto, cpu, cuda or another device of LibTorch, such as cuda:1";
+inline constexpr const char* deterministic_help =
+    "use only operators that give equal bits each time; they are slower on a GPU";
 
 /// Throws an `InputError` that names the flag unless `good` is true.
 inline void require(bool good, const std::string& flag, const std::string& problem) {

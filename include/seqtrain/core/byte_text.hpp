@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +58,14 @@ enum class Base64 {
   std::string text;
   for (const auto byte : bytes) text += {digits[byte >> 4], digits[byte & 15]};
   return text;
+}
+
+/// Returns 16 random hexadecimal digits, a name that no other process has.
+[[nodiscard]] inline std::string random_token() {
+  std::random_device random;
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%08x%08x", random(), random());
+  return text.data();
 }
 
 }  // namespace seqtrain

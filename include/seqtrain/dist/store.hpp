@@ -6,7 +6,6 @@
 #include <exception>
 #include <future>
 #include <memory>
-#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/server.hpp>
 #include <seqtrain/dist/world.hpp>
@@ -101,17 +101,9 @@ class Rendezvous {
   /// if a rank has another world size.
   [[nodiscard]] std::string join() { return world_.rank == 0 ? gather() : ask(); }
 
-  /// Returns a name that is unique among processes.
-  [[nodiscard]] static std::string unique_name() {
-    std::random_device random;
-    std::string name;
-    for (int part = 0; part < 4; ++part) name += std::to_string(random()) + (part < 3 ? "-" : "");
-    return name;
-  }
-
  private:
   [[nodiscard]] std::string gather() {
-    const auto round = unique_name();
+    const auto round = random_token();
     std::set<std::string> answered;
     std::set<int> missing;
     for (int rank = 1; rank < world_.size; ++rank) missing.insert(rank);
@@ -146,7 +138,7 @@ class Rendezvous {
   }
 
   [[nodiscard]] std::string ask() {
-    const auto name = unique_name();
+    const auto name = random_token();
     store_->set("hello/" + std::to_string(world_.rank), name);
     const auto answer = "welcome/" + name;
     try {

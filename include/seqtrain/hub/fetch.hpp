@@ -24,10 +24,10 @@
 namespace seqtrain::hub {
 
 /// Selects the files of a repository from which a model is loaded: configuration, tokenizer and
-/// weights. It does not return the shards of the weights, which an index names. If there are
-/// weights in several formats it returns only the preferred one. Of an adapter it returns the files
-/// in PEFT's layout, and a configuration only if there is one. Throws `InputError` that names
-/// `model` if a part is missing.
+/// weights. It does not return the shards of the weights, which an index names, nor the files of
+/// modules, which modules.json names. If there are weights in several formats it returns only the
+/// preferred one. Of an adapter it returns the files in PEFT's layout, and a configuration only if
+/// there is one. Throws `InputError` that names `model` if a part is missing.
 [[nodiscard]] inline std::vector<std::string> model_files(const std::vector<std::string>& all,
                                                           const std::string& model) {
   const auto has = [&](std::string_view name) { return std::ranges::find(all, name) != all.end(); };
@@ -43,12 +43,8 @@ namespace seqtrain::hub {
   for (const auto name : text::tokenizer_file_names) {
     if (has(name) && text::is_tokenizer_file(name, has("tokenizer.json"))) take(name);
   }
-  for (const std::string_view name : all) {  // of sentence-transformers
-    const bool other = name == "modules.json" || name == "config_sentence_transformers.json";
-    if (other || name.ends_with("_Pooling/config.json") || name.ends_with("_Dense/config.json") ||
-        name.ends_with("_Dense/model.safetensors")) {
-      take(name);
-    }
+  for (const auto* const name : {"modules.json", "config_sentence_transformers.json"}) {
+    if (has(name)) take(name);
   }
   if (adapter && has(weights::adapter_weights_name)) {
     take(weights::adapter_config_name);
@@ -135,13 +131,19 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
   const auto folder = cache.snapshot(name, listing.commit);
   fetch_files(client, cache, name, listing.commit, model_files(listing.files, name.text()),
               options);
-  std::vector<std::string> shards;
+  std::vector<std::string> rest;
   for (const auto& file : weights::weights_files(folder)) {
-    shards.push_back(file.lexically_relative(folder).string());
-    const bool beside = std::filesystem::path{shards.back()}.filename() == shards.back();
-    if (!beside) throw InputError{"'" + shards.back() + "' is not a file name", {folder.string()}};
+    rest.push_back(file.lexically_relative(folder).string());
+    const bool beside = std::filesystem::path{rest.back()}.filename() == rest.back();
+    if (!beside) throw InputError{"'" + rest.back() + "' is not a file name", {folder.string()}};
   }
-  fetch_files(client, cache, name, listing.commit, shards, options);
+  for (const auto& [_, part] : weights::modules_in(folder)) {
+    for (const auto* const file : {"/config.json", "/model.safetensors"}) {
+      auto path = part.filename().string() + file;
+      if (std::ranges::find(listing.files, path) != listing.files.end()) rest.push_back(path);
+    }
+  }
+  fetch_files(client, cache, name, listing.commit, rest, options);
   cache.remember(name, listing.commit);
   return folder;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -51,8 +52,8 @@ struct QuantizedRows {
   }
 };
 
-/// Quantizes each row of x [rows, n]: the scale is max |x| / 127 of that row, so that a row's bytes
-/// do not depend on the others. n is a multiple of 16.
+/// Quantizes each row of x [rows, n]: the scale is max |x| / 127 of that row, NaN if a number is,
+/// so that a row's bytes do not depend on the others. n is a multiple of 16.
 template <class T>
 void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& to) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
@@ -61,13 +62,14 @@ void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedR
     constexpr std::int32_t zero = 0x4b400000 - int8_offset;
     typename Width<width>::Floats in;
     for (std::size_t row = 0; row < rows; ++row) {
-      typename Width<width>::Floats peaks = {};
+      Ints peaks = {};  // the bits of |x|, of which those of NaN are largest
+      const auto rise = [](Ints& a, const Ints& b) SEQTRAIN_INLINE_LAMBDA { a = a > b ? a : b; };
       for (std::size_t i = 0; i < n; i += width) {
         load(x + row * n + i, in);
-        in = in < 0 ? -in : in;
-        peaks = in > peaks ? in : peaks;
+        rise(peaks, reinterpret_cast<Ints>(in) & 0x7fffffff);
       }
-      const float peak = largest(peaks);
+      fold<width / 2>(peaks, rise);
+      const auto peak = std::bit_cast<float>(static_cast<std::int32_t>(peaks[0]));
       const float factor = peak > 0 ? 127 / peak : 0;
       to.scales[row] = peak / 127;
       for (std::size_t i = 0; i < n; i += width) {

@@ -82,10 +82,6 @@ class AnyPredictor {
   [[nodiscard]] std::size_t usual_length() const {
     return std::min(max_length_, encode_->max_length());
   }
-  /// Returns the number of special tokens around a single text (false) or a pair (true).
-  [[nodiscard]] std::size_t special_tokens(bool pair) const {
-    return encode_->special_tokens(pair);
-  }
 
   /// Encodes a text or a pair, truncated to `usual_length()` ids. Throws `InputError` on text that
   /// is not UTF-8.

@@ -35,10 +35,7 @@ struct Task {
   OneOutput one_output = OneOutput::sigmoid;  ///< see `relevance`
 };
 
-/// Returns the name of a label, or `LABEL_<index>` if the model does not name it.
-[[nodiscard]] inline std::string label_name(const Task& task, std::size_t label) {
-  return label < task.labels.size() ? task.labels[label] : "LABEL_" + std::to_string(label);
-}
+using metrics::label_name;
 
 /// Returns the scores of the labels: the softmax of logits / temperature in single-label
 /// classification, the sigmoid of each logit in multi-label classification, the value itself in
@@ -128,18 +125,18 @@ inline void write_json(json::Writer& out, const Prediction& prediction, const Ta
   }
   if (task.problem_type == ProblemType::multi_label) {
     out.key("labels").begin_array();
-    for (const std::size_t id : prediction.labels) out.value(label_name(task, id));
+    for (const std::size_t id : prediction.labels) out.value(label_name(task.labels, id));
     out.end_array();
   } else {
-    out.member("label", label_name(task, prediction.labels[0]));
+    out.member("label", label_name(task.labels, prediction.labels[0]));
   }
   out.key("scores").begin_object();
   const std::size_t count = prediction.scores.size();
   for (std::size_t id = 0; id < count && options.top_k == 0; ++id) {
-    out.member(label_name(task, id), prediction.scores[id]);
+    out.member(label_name(task.labels, id), prediction.scores[id]);
   }
   for (const std::size_t id : greatest(prediction.scores, options.top_k)) {
-    out.member(label_name(task, id), prediction.scores[id]);
+    out.member(label_name(task.labels, id), prediction.scores[id]);
   }
   out.end_object();
   if (options.logits) out.member("logits", prediction.logits);

@@ -53,10 +53,6 @@ class TextEncoder {
   [[nodiscard]] text::LongTexts long_texts() const { return long_texts_; }
   /// Returns the windows in which a model reads texts, if it does so.
   [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
-  /// Returns the number of special tokens around a single text (false) or a pair (true).
-  [[nodiscard]] std::size_t special_tokens(bool pair) const {
-    return tokenizer_->special_tokens(pair);
-  }
 
  private:
   struct Any {
@@ -68,7 +64,6 @@ class TextEncoder {
                                                                          bool special) const = 0;
     [[nodiscard]] virtual std::size_t vocab_size() const = 0;
     [[nodiscard]] virtual text::Id pad_id() const = 0;
-    [[nodiscard]] virtual std::size_t special_tokens(bool pair) const = 0;
   };
 
   template <class T>
@@ -97,9 +92,6 @@ class TextEncoder {
 
     [[nodiscard]] std::size_t vocab_size() const override { return tokenizer_.vocab_size(); }
     [[nodiscard]] text::Id pad_id() const override { return tokenizer_.pad_id(); }
-    [[nodiscard]] std::size_t special_tokens(bool pair) const override {
-      return tokenizer_.special_tokens(pair);
-    }
 
    private:
     using Scratch = std::unique_ptr<typename T::Scratch>;

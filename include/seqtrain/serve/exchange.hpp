@@ -1,15 +1,13 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
@@ -30,7 +28,7 @@ struct Exchange {
       : metrics_{metrics},
         log_{log},
         name_{http.method + " " + printable(http.path())},
-        id_{http.id.empty() ? new_id() : http.id},
+        id_{http.id.empty() ? random_token() : http.id},
         responder{std::move(to)} {}
 
   /// Sends a response that holds no predictions and is not logged.
@@ -52,7 +50,7 @@ struct Exchange {
     metrics_.failures.add(metric_of(refusal.type()));
     const auto severity = response.status < 500 ? log::Severity::warning : log::Severity::error;
     log_.write(severity, name_ + " " + std::to_string(response.status) + ": " + refusal.what(),
-               {{"request_id", id_}, {"status", response.status}});
+               fields(response.status));
     return response;
   }
 
@@ -63,23 +61,21 @@ struct Exchange {
     const auto total = Clock::now() - begin_;
     const auto queueing = work != nullptr ? work->queue_time() : Clock::duration{};
     const auto inference = work != nullptr ? work->inference_time() : Clock::duration{};
-    const std::string_view method = method_of(request);
-    metrics_.successes.add(method);
+    metrics_.successes.add(method_of(request));
     metrics_.duration.add(total);
     metrics_.tokenization.add(tokenization);
     metrics_.queueing.add(queueing);
     metrics_.inference.add(inference);
     const std::string pair_or_pairs = pairs == 1 ? " pair of texts" : " pairs of texts";
     const std::string with_pairs = pairs > 0 ? ", " + std::to_string(pairs) + pair_or_pairs : "";
-    log_.info(name_ + " 200 in " + milliseconds(total) + " ms" + with_pairs,
-              {{"request_id", id_},
-               {"status", 200},
-               {"texts", request.texts.size()},
-               {"tokens", tokens},
-               {"total_seconds", seconds(total)},
-               {"tokenization_seconds", seconds(tokenization)},
-               {"queue_seconds", seconds(queueing)},
-               {"inference_seconds", seconds(inference)}});
+    auto line = fields(200);
+    line.insert(line.end(), {{"texts", request.texts.size()},
+                             {"tokens", tokens},
+                             {"total_seconds", seconds(total)},
+                             {"tokenization_seconds", seconds(tokenization)},
+                             {"queue_seconds", seconds(queueing)},
+                             {"inference_seconds", seconds(inference)}});
+    log_.info(name_ + " 200 in " + milliseconds(total) + " ms" + with_pairs, line);
     response.headers.insert(response.headers.end(),
                             {{"X-Request-Id", id_},
                              {"x-compute-pairs", std::to_string(pairs)},
@@ -100,6 +96,13 @@ struct Exchange {
   }
 
  private:
+  /// Returns the fields of each line of the log.
+  [[nodiscard]] log::Fields fields(int status) const {
+    log::Fields fields{{"request_id", id_}, {"status", status}};
+    if (model && !model->facts.name.empty()) fields.emplace_back("adapter", model->facts.name);
+    return fields;
+  }
+
   static std::string milliseconds(Clock::duration time) {
     return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
   }
@@ -111,14 +114,6 @@ struct Exchange {
     std::string text{path.substr(0, 100)};
     for (char& c : text) c = c > ' ' && c < 0x7f ? c : '?';
     return text;
-  }
-
-  static std::string new_id() {
-    thread_local std::mt19937_64 random{std::random_device{}()};
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx",
-                  static_cast<unsigned long long>(random()));
-    return digits.data();
   }
 
   PrometheusMetrics& metrics_;

@@ -90,6 +90,7 @@ struct PrometheusMetrics {
   Counters requests{"method"};
   Counters successes{"method"};
   Counters failures{"err"};
+  Counters adapters{"adapter"};
   Histogram duration{1.5e-5, 1.5, 36};  // up to 22 s
   Histogram tokenization{1.5e-5, 1.5, 36};
   Histogram queueing{1.5e-5, 1.5, 36};
@@ -106,6 +107,7 @@ struct PrometheusMetrics {
     requests.write(out, "te_request_count");
     successes.write(out, "te_request_success");
     failures.write(out, "te_request_failure");
+    adapters.write(out, "seqtrain_adapter_requests");
     duration.write(out, "te_request_duration");
     tokenization.write(out, "te_request_tokenization_duration");
     queueing.write(out, "te_request_queue_duration");

@@ -154,7 +154,8 @@ class Service {
     std::vector<std::string> adapters;
     for (const auto& adapter : model.adapters) adapters.push_back(adapter.facts.name);
     const P& predictor = model.predictor;
-    return tei::info(model.facts, predictor.task(), predictor.max_length(), options_, adapters);
+    const auto task = model.has_head ? predictor.task() : predict::Task{};
+    return tei::info(model.facts, task, predictor.max_length(), options_, adapters);
   }
 
   /// Returns the body of the answer of `/tokenize`.
@@ -187,6 +188,11 @@ class Service {
     const TextLimits limits{.client_batch = options_.max_client_batch_size,
                             .texts = options_.max_texts};
     auto& request = exchange.request;
+    const auto check_ranks = [route](const P& predictor) {
+      if (route != Route::rerank || tei::has_one_output(predictor.task())) return;
+      throw backend("model is not a re-ranker model: it has several labels");
+    };
+    if (all->adapters.empty()) check_ranks(all->predictor);
     if (route == Route::infer) {
       const std::string name = *request.model;
       exchange.model = named(all, name, true);
@@ -202,8 +208,7 @@ class Service {
       request.model = name.substr(0, name.find('/'));
     }
     exchange.model = named(all, request.model, false);
-    if (route != Route::rerank || tei::has_one_output(exchange.model->predictor.task())) return;
-    throw backend("model is not a re-ranker model: it has several labels");
+    check_ranks(exchange.model->predictor);
   }
 
   void predict(Route route, const HttpRequest& http, const ExchangePtr& exchange) {
@@ -214,6 +219,8 @@ class Service {
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));
+    const auto& adapter = exchange->model->facts.name;
+    if (!adapter.empty()) metrics_.adapters.add(adapter);
     auto encoded = encode_all(exchange->model->predictor, *exchange);
     if (texts.empty()) return exchange->responder.send(finished(*exchange));
     // The exchange and its job hold each other until the job is done or cancelled.

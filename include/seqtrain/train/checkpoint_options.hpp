@@ -3,27 +3,17 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <random>
 #include <string>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::train {
-
-/// Returns 16 random hexadecimal digits.
-inline std::string random_token() {
-  std::random_device random;
-  char text[17];
-  std::snprintf(text, sizeof text, "%08x%08x", static_cast<unsigned>(random()),
-                static_cast<unsigned>(random()));
-  return text;
-}
 
 /// Returns a new run's id: `run_YYYYmmdd_HHMMSS_<8 digits>`.
 inline std::string make_run_id() {

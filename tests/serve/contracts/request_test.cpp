@@ -15,7 +15,7 @@ using tests::polarity;
 
 void write_best(json::Writer& out, const Text&, const predict::Prediction& prediction,
                 const predict::Task& task) {
-  out.value(predict::label_name(task, prediction.labels[0]));
+  out.value(predict::label_name(task.labels, prediction.labels[0]));
 }
 
 TEST(Answer, IsAListUnlessThereIsASingleText) {

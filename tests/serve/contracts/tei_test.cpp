@@ -61,7 +61,8 @@ TEST(TeiInfo, HasTheFieldsOfTextEmbeddingsInference) {
 }
 
 TEST(TeiInfo, CallsAModelWithOneOutputAReranker) {
-  const auto body = info({}, {.problem_type = ProblemType::regression}, 512, {});
+  const auto body =
+      info({}, {.labels = {"LABEL_0"}, .problem_type = ProblemType::regression}, 512, {});
   const auto document = json::Document::parse(body, "info");
   const auto type = document.root().at("model_type");
   EXPECT_EQ(type.at("reranker").at("id2label").at("0").string(), "LABEL_0");

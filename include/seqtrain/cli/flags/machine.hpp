@@ -31,11 +31,9 @@ struct MachineFlags {
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
     flags.section("Machine")
-        .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
+        .add("device", device, device_help)
         .add("precision", precision, "fp32, bf16, fp16 (on a GPU) or " + auto_precision)
-        .add_switch("deterministic", deterministic,
-                    "use only operators that give equal bits each time; on a GPU they are slower, "
-                    "and a processor has no others")
+        .add_switch("deterministic", deterministic, deterministic_help)
         .add("threads", threads,
              "threads that compute (default: the machine's cores divided by its processes)")
         .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches")

@@ -149,7 +149,8 @@ inline void read_sequence(const json::Value& value, Text& text) {
 /// Returns the names of the labels that a text has, with `;` between them.
 inline std::string joined_labels(std::span<const std::size_t> ids, const predict::Task& task) {
   std::string names;
-  for (const auto id : ids) names += (names.empty() ? "" : ";") + predict::label_name(task, id);
+  for (const auto id : ids)
+    names += (names.empty() ? "" : ";") + predict::label_name(task.labels, id);
   return names;
 }
 

@@ -62,7 +62,7 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   out.begin_array();
   for (const std::size_t i : predict::greatest(scores, scores.size())) {
     out.begin_object().member("score", scores[i]);
-    out.member("label", predict::label_name(task, i)).end_object();
+    out.member("label", predict::label_name(task.labels, i)).end_object();
   }
   out.end_array();
 }
@@ -115,7 +115,8 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   return task.problem_type == ProblemType::regression;
 }
 
-/// Returns the body of `/info`. `adapters` has the names of those that are served.
+/// Returns the body of `/info`. `adapters` has the names of those that are served. A base that only
+/// they give a head has a task without labels.
 [[nodiscard]] inline std::string info(const ModelFacts& facts, const predict::Task& task,
                                       std::size_t max_length, const ServiceOptions& options,
                                       const std::vector<std::string>& adapters = {}) {
@@ -126,11 +127,10 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   out.key("model_type").begin_object();
   out.key(has_one_output(task) ? "reranker" : "classifier").begin_object();
   out.key("id2label").begin_object();
-  const std::size_t count = std::max<std::size_t>(task.labels.size(), 1);
-  const auto label = [&](std::size_t i) { return predict::label_name(task, i); };
-  for (std::size_t i = 0; i < count; ++i) out.member(std::to_string(i), label(i));
+  const std::size_t count = task.labels.size();
+  for (std::size_t i = 0; i < count; ++i) out.member(std::to_string(i), task.labels[i]);
   out.end_object().key("label2id").begin_object();
-  for (std::size_t i = 0; i < count; ++i) out.member(label(i), i);
+  for (std::size_t i = 0; i < count; ++i) out.member(task.labels[i], i);
   out.end_object().end_object().end_object();
   out.member("problem_type", name(task.problem_type))
       .member("max_concurrent_requests", options.max_concurrent_requests)

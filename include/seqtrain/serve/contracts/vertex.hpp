@@ -33,7 +33,7 @@ inline void write_label(json::Writer& out, const Text&, const predict::Predictio
                         const predict::Task& task) {
   const bool many = task.problem_type == ProblemType::multi_label;
   if (many) out.begin_array();
-  for (const std::size_t i : prediction.labels) out.value(predict::label_name(task, i));
+  for (const std::size_t i : prediction.labels) out.value(predict::label_name(task.labels, i));
   if (many) out.end_array();
   if (task.problem_type == ProblemType::regression) out.value(prediction.logits[0]);
 }
