@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +17,8 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/model_config.hpp>
 
 #include "support/fake_device.hpp"
 #include "support/model_case.hpp"
@@ -29,8 +32,8 @@ using tests::fake_device;
 
 /// The small models whose encoders have packed passes.
 std::vector<std::filesystem::path> packed_cases() {
-  static const std::set<std::string> families{"bert",       "roberta",   "xlm",
-                                              "distilbert", "camembert", "electra"};
+  static const std::set<std::string> families{"bert",      "roberta", "xlm",    "distilbert",
+                                              "camembert", "electra", "albert", "modernbert"};
   std::vector<std::filesystem::path> cases;
   for (const auto& directory : tests::model_cases()) {
     const std::string name = directory.filename();
@@ -48,6 +51,35 @@ model::AnyClassifier load(const std::filesystem::path& directory, double dropout
                                             .device = fake_device,
                                             .precision = precision,
                                             .autograd = autograd});
+}
+
+/// Returns a model of which adapters and the head learn.
+model::AnyClassifier load_adapters(const std::filesystem::path& directory, double dropout,
+                                   bool autograd,
+                                   model::Precision precision = model::Precision::bf16,
+                                   double lora_dropout = 0) {
+  return model::load_classifier(
+      directory, {.dropout = dropout,
+                  .lora = model::LoRA{.rank = 2, .alpha = 2, .dropout = lora_dropout},
+                  .seed = 3,
+                  .device = fake_device,
+                  .precision = precision,
+                  .autograd = autograd});
+}
+
+/// Returns a batch of a small model, without the padding's id inside texts, which operators
+/// compute.
+data::Batch batch_of(const std::filesystem::path& directory) {
+  const tests::ModelCase small{directory};
+  const auto config = weights::read_config(weights::ConfigFile{directory / "config.json"},
+                                           {.keys = {.type_vocab_size = ""}});
+  auto batch = small.batch(0);
+  for (std::int64_t row = 0; row < batch.rows; ++row) {
+    const auto length = batch.lengths[static_cast<std::size_t>(row)];
+    const auto begin = batch.input_ids.begin() + row * batch.width;
+    std::replace(begin, begin + length, static_cast<std::int32_t>(config.pad_token_id), 5);
+  }
+  return batch;
 }
 
 /// Returns a batch of rows with these lengths.
@@ -94,49 +126,51 @@ TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsInFp32) {
     SCOPED_TRACE(directory.filename());
     auto exact = model::load_classifier(directory, {.dropout = 0, .autograd = true});
     auto packed = load(directory, 0, false);
-    const auto batch = tests::ModelCase{directory}.batch(0);
+    const auto batch = batch_of(directory);
     tests::reset_device_counts();
     const auto loss = static_cast<double>(packed.accumulate(batch, 1));
     EXPECT_NEAR(loss, static_cast<double>(exact.accumulate(batch, 1)), 0.01);
-    EXPECT_LT((exact.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(), 0.02);
+    EXPECT_LT((exact.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(), 0.03);
     auto padded = load(directory, 0, true);
     static_cast<void>(padded.accumulate(batch, 1));
-    EXPECT_LT(error(exact, packed), 0.04);
+    EXPECT_LT(error(exact, packed), 0.05);
     EXPECT_LT(error(exact, packed), 1.5 * error(exact, padded));
   }
 }
 
 TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsForAnyLengths) {
-  const auto directory = tests::small_model("bert_without_padding").directory();
-  for (const bool frozen : {false, true}) {
-    auto padded = load(directory, 0, true, model::Precision::fp32, frozen);
-    auto packed = load(directory, 0, false, model::Precision::fp32, frozen);
-    for (const std::vector<std::int32_t>& lengths :
-         {std::vector<std::int32_t>{1}, {9, 9, 9, 9, 9, 9, 9, 1}, {3, 1, 7}, {9}}) {
-      const auto batch = batch_of(lengths);
-      EXPECT_NEAR(static_cast<double>(padded.accumulate(batch, 0.5)),
-                  static_cast<double>(packed.accumulate(batch, 0.5)), 1e-5);
-      EXPECT_LT((padded.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(), 1e-5);
-    }
-    for (std::size_t i = 0; i < padded.parameters().size(); ++i) {
-      const auto& [a, b] = std::pair{padded.parameters()[i], packed.parameters()[i]};
-      ASSERT_EQ(a.gradient.defined(), b.gradient.defined()) << a.name;
-      if (a.gradient.defined())
-        EXPECT_LT(tests::difference(a.gradient, b.gradient), 2e-5) << a.name;
+  for (const char* const name : {"bert_without_padding", "albert_groups"}) {
+    const auto directory = tests::small_model(name).directory();
+    for (const bool frozen : {false, true}) {
+      auto padded = load(directory, 0, true, model::Precision::fp32, frozen);
+      auto packed = load(directory, 0, false, model::Precision::fp32, frozen);
+      for (const std::vector<std::int32_t>& lengths :
+           {std::vector<std::int32_t>{1}, {9, 9, 9, 9, 9, 9, 9, 1}, {3, 1, 7}, {9}}) {
+        const auto batch = batch_of(lengths);
+        EXPECT_NEAR(static_cast<double>(padded.accumulate(batch, 0.5)),
+                    static_cast<double>(packed.accumulate(batch, 0.5)), 1e-5);
+        EXPECT_LT((padded.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(), 1e-5);
+      }
+      for (std::size_t i = 0; i < padded.parameters().size(); ++i) {
+        const auto& [a, b] = std::pair{padded.parameters()[i], packed.parameters()[i]};
+        ASSERT_EQ(a.gradient.defined(), b.gradient.defined()) << a.name;
+        if (a.gradient.defined())
+          EXPECT_LT(tests::difference(a.gradient, b.gradient), 2e-5) << a.name;
+      }
     }
   }
 }
 
-TEST_F(PackedPasses, GiveTheGradientWithDropout) {
-  const auto directory = packed_cases().front();
-  const auto batch = tests::ModelCase{directory}.batch(0);
-  auto model = load(directory, 0.3, false, model::Precision::fp32);
+/// Compares the slope of the loss along each parameter's gradient with the gradient.
+void expect_slopes(model::AnyClassifier& model, const data::Batch& batch) {
   const auto loss = [&] { return static_cast<double>(model.accumulate(batch, 1)); };
   static_cast<void>(loss());
+  std::size_t compared = 0;
   for (const auto& parameter : model.parameters()) {
     const at::Tensor gradient = parameter.gradient.clone();
     const double length = length_of(gradient);
     if (length < 1e-2) continue;
+    ++compared;
     const at::Tensor step = gradient.div(length).mul(1e-2);  // equal seeds give equal masks
     const at::Tensor value = parameter.value.detach();
     const at::Tensor before = value.clone();
@@ -148,22 +182,95 @@ TEST_F(PackedPasses, GiveTheGradientWithDropout) {
     static_cast<void>(loss());
     EXPECT_TRUE(parameter.gradient.cpu().equal(gradient.cpu())) << parameter.name;
   }
+  EXPECT_GE(compared, 4U);
+}
+
+TEST_F(PackedPasses, GiveTheGradientWithDropout) {
+  for (const char* const name : {"bert_gelu", "albert", "modernbert_global"}) {
+    SCOPED_TRACE(name);
+    const auto directory = tests::small_model(name).directory();
+    auto model = load(directory, 0.3, false, model::Precision::fp32);
+    expect_slopes(model, tests::ModelCase{directory}.batch(0));
+  }
+}
+
+/// Returns how many operators a step needs.
+std::int64_t operators_of(model::AnyClassifier model, const data::Batch& batch) {
+  static_cast<void>(model.accumulate(batch, 1));
+  tests::reset_device_counts();
+  static_cast<void>(model.accumulate(batch, 1));
+  EXPECT_EQ(tests::device_counts().waits, 0);
+  return tests::device_counts().operators;
 }
 
 TEST_F(PackedPasses, NeedFewerOperators) {
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());
-    const auto batch = tests::ModelCase{directory}.batch(0);
-    const auto operators = [&](bool autograd) {
-      auto model = load(directory, 0.1, autograd);
-      static_cast<void>(model.accumulate(batch, 1));
-      tests::reset_device_counts();
-      static_cast<void>(model.accumulate(batch, 1));
-      EXPECT_EQ(tests::device_counts().waits, 0);
-      return tests::device_counts().operators;
+    const auto batch = batch_of(directory);
+    const auto compare = [&](const char* what, auto make) {
+      const auto packed = operators_of(make(directory, 0.1, false, model::Precision::bf16), batch);
+      const auto padded = operators_of(make(directory, 0.1, true, model::Precision::bf16), batch);
+      EXPECT_LT(packed, padded * 2 / 3) << what;
+      RecordProperty(directory.filename().string() + what,
+                     std::to_string(packed) + " of " + std::to_string(padded));
     };
-    EXPECT_LT(operators(false), operators(true) * 2 / 3);
+    compare("", [](auto&&... options) { return load(options...); });
+    compare("_adapters", [](auto&&... options) { return load_adapters(options...); });
   }
+}
+
+/// Changes B, which begins as 0, so that A gets a gradient too.
+void change_adapters(const model::AnyClassifier& model) {
+  double number = 0;
+  for (const auto& parameter : model.parameters()) {
+    if (!parameter.name.ends_with("lora_B.weight")) continue;
+    const at::Tensor numbers = at::arange(parameter.value.numel(), at::kFloat).add(++number);
+    parameter.value.detach().copy_(numbers.sin().mul(0.2).view(parameter.value.sizes()));
+  }
+}
+
+TEST_F(PackedPasses, GiveTheGradientsOfAdapters) {
+  for (const auto& directory : packed_cases()) {
+    SCOPED_TRACE(directory.filename());
+    for (const auto precision :
+         {model::Precision::fp32, model::Precision::bf16, model::Precision::fp16}) {
+      auto exact = load_adapters(directory, 0, true, model::Precision::fp32);
+      auto padded = load_adapters(directory, 0, true, precision);
+      auto packed = load_adapters(directory, 0, false, precision);
+      const auto batch = batch_of(directory);
+      const bool is_exact = precision == model::Precision::fp32;
+      for (auto* const model : {&exact, &padded, &packed}) {
+        change_adapters(*model);
+        if (const auto& scale = model->parameters().front().loss_scale) scale->value.fill_(1);
+        static_cast<void>(model->accumulate(batch, 1));
+      }
+      EXPECT_LT((exact.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(),
+                is_exact ? 2e-5 : 0.03);
+      const double difference = error(exact, packed);
+      EXPECT_LT(difference, is_exact ? 2e-5 : 0.05);
+      EXPECT_LE(difference, 2 * error(exact, padded) + 1e-3);
+      RecordProperty(directory.filename().string() + "_" + std::string{model::name(precision)},
+                     std::to_string(difference));
+    }
+  }
+}
+
+TEST_F(PackedPasses, GiveTheGradientWithDropoutOfAdapters) {
+  const auto directory = tests::small_model("bert_gelu").directory();
+  const auto batch = tests::ModelCase{directory}.batch(0);
+  auto model = load_adapters(directory, 0, false, model::Precision::fp32, 0.4);
+  change_adapters(model);
+  expect_slopes(model, batch);
+}
+
+TEST_F(PackedPasses, ComputeLongRowsByWindowsInBf16AndByOperatorsInFp32) {
+  const auto directory = tests::small_model("modernbert").directory();
+  const auto batch = tests::ModelCase{directory}.batch(0);
+  EXPECT_LT(operators_of(load(directory, 0, false), batch),
+            operators_of(load(directory, 0, true), batch));
+  const auto fp32 = model::Precision::fp32;
+  EXPECT_EQ(operators_of(load(directory, 0, false, fp32), batch),
+            operators_of(load(directory, 0, true, fp32), batch));
 }
 
 TEST_F(PackedPasses, GiveEqualBitsForEqualSeeds) {
@@ -196,7 +303,7 @@ TEST_F(PackedPasses, AccumulateGradients) {
 }
 
 TEST_F(PackedPasses, FollowChangedParameters) {
-  const auto directory = packed_cases().front();
+  const auto directory = tests::small_model("bert_gelu").directory();
   const auto batch = tests::ModelCase{directory}.batch(0);
   auto model = load(directory, 0, false);
   const auto before = model.logits(batch);

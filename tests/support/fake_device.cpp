@@ -410,12 +410,23 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
           has_bias ? d_gates.sum(0).to(device) : at::Tensor{}};
 }
 
+// Returns rows [heads, length, size] one after the other, [tokens, heads, size], as `like` is.
+at::Tensor joined(std::vector<at::Tensor> rows, const at::Tensor& like) {
+  for (at::Tensor& row : rows) row = row.transpose(0, 1);
+  return at::cat(rows).to(like.scalar_type()).to(like.device());
+}
+
 // Attention of rows whose tokens follow one another, by plain products in fp32. The state of the
 // random numbers is the mask of dropout itself, [heads, tokens, longest].
 struct PackedAttention {
-  at::Tensor q, k, v, starts;
+  at::Tensor q, k, v, starts;  // q, k and v are [tokens, heads, size]
   double p;
+  std::optional<std::int64_t> reach = {};  // distance of the farthest key
   at::Tensor mask = {};
+
+  void draw_mask(std::int64_t longest) {
+    mask = p > 0 ? mask_of({q.size(1), q.size(0), longest}, p) : at::empty(0);
+  }
 
   // Calls use(q, k, v, shares, factors, part) for each row: [heads, length, size] of q, k and v,
   // the shares of attention, the factors of dropout, and a function that takes the row's part of
@@ -429,7 +440,10 @@ struct PackedAttention {
       const auto part = [&](const at::Tensor& x) {
         return x.cpu().to(at::kFloat).narrow(0, start, length).transpose(0, 1);
       };
-      const at::Tensor scores = at::matmul(part(q), part(k).mT()).mul(scale());
+      at::Tensor scores = at::matmul(part(q), part(k).mT()).mul(scale());
+      const at::Tensor place = at::arange(length);
+      const at::Tensor distance = (place.unsqueeze(0) - place.unsqueeze(1)).abs();
+      if (reach) scores = scores.masked_fill(distance > *reach, -INFINITY);
       const at::Tensor factors = p > 0
                                      ? mask.narrow(1, start, length).narrow(2, 0, length) / (1 - p)
                                      : at::ones_like(scores);
@@ -437,33 +451,44 @@ struct PackedAttention {
     }
   }
   [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(q.size(2))); }
-};
 
-// Returns rows [heads, length, size] one after the other, [tokens, heads, size].
-at::Tensor joined(std::vector<at::Tensor> rows) {
-  for (at::Tensor& row : rows) row = row.transpose(0, 1);
-  return at::cat(rows);
-}
+  [[nodiscard]] at::Tensor forward() const {
+    std::vector<at::Tensor> rows;
+    each_row([&](const auto&, const auto&, const at::Tensor& value, const at::Tensor& shares,
+                 const at::Tensor& factors,
+                 const auto&) { rows.push_back(at::matmul(shares * factors, value)); });
+    return joined(rows, q);
+  }
+
+  // Returns the gradients of q, k and v.
+  [[nodiscard]] std::array<at::Tensor, 3> backward(const at::Tensor& gradient) const {
+    std::array<std::vector<at::Tensor>, 3> rows;
+    each_row([&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                 const at::Tensor& shares, const at::Tensor& factors, const auto& part) {
+      const at::Tensor d_out = part(gradient);
+      const at::Tensor d_shares = at::matmul(d_out, value.mT()) * factors;
+      const at::Tensor d_scores = shares * (d_shares - (d_shares * shares).sum(-1, true)) * scale();
+      rows[0].push_back(at::matmul(d_scores, key));
+      rows[1].push_back(at::matmul(d_scores.mT(), query));
+      rows[2].push_back(at::matmul((shares * factors).mT(), d_out));
+    });
+    return {joined(rows[0], q), joined(rows[1], q), joined(rows[2], q)};
+  }
+};
 
 void attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
   const InOperator inside;
   const auto all = arguments(op, stack);
-  const at::Tensor q = all[0].toTensor().squeeze(0);
-  PackedAttention packed{q, all[1].toTensor().squeeze(0), all[2].toTensor().squeeze(0),
-                         all[4].toTensor(), all[8].toDouble()};
-  packed.mask =
-      packed.p > 0 ? mask_of({q.size(1), q.size(0), all[6].toInt()}, packed.p) : at::empty(0);
-  std::vector<at::Tensor> rows;
-  packed.each_row([&](const auto&, const auto&, const at::Tensor& v, const at::Tensor& shares,
-                      const at::Tensor& factors,
-                      const auto&) { rows.push_back(at::matmul(shares * factors, v)); });
-  const std::size_t taken = all.size();
-  torch::jit::drop(*stack, taken);
-  const at::Tensor nothing = at::empty(0).to(q.device());
-  torch::jit::push(*stack, joined(rows).to(q.scalar_type()).to(q.device()).unsqueeze(0), nothing,
-                   packed.mask.to(q.device()), nothing, 0, 0);
+  const auto row = [&](std::size_t i) { return all[i].toTensor().squeeze(0); };
+  PackedAttention packed{row(0), row(1), row(2), all[4].toTensor(), all[8].toDouble()};
+  packed.draw_mask(all[6].toInt());
+  torch::jit::drop(*stack, all.size());
+  const at::Device device = packed.q.device();
+  const at::Tensor nothing = at::empty(0).to(device);
+  torch::jit::push(*stack, packed.forward().unsqueeze(0), nothing, packed.mask.to(device), nothing,
+                   0, 0);
 }
 
 void attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
@@ -473,29 +498,48 @@ void attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack)
   const auto all = arguments(op, stack);
   const auto row = [&](std::size_t i) { return all[i].toTensor().squeeze(0); };
   const PackedAttention packed{
-      row(1), row(2), row(3), all[6].toTensor(), all[11].toDouble(), all[12].toTensor().cpu()};
-  const at::Tensor gradient = row(0);
-  std::array<std::vector<at::Tensor>, 3> rows;
-  packed.each_row([&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                      const at::Tensor& shares, const at::Tensor& factors, const auto& part) {
-    const at::Tensor d_out = part(gradient);
-    const at::Tensor d_shares = at::matmul(d_out, v.mT()) * factors;
-    const at::Tensor d_scores =
-        shares * (d_shares - (d_shares * shares).sum(-1, true)) * packed.scale();
-    rows[0].push_back(at::matmul(d_scores, k));
-    rows[1].push_back(at::matmul(d_scores.mT(), q));
-    rows[2].push_back(at::matmul((shares * factors).mT(), d_out));
-  });
+      row(1), row(2), row(3), all[6].toTensor(), all[11].toDouble(), {}, all[12].toTensor().cpu()};
   TORCH_CHECK(all[19].toBool(), "the gradients have to share their memory");
-  const at::Tensor q = packed.q;
-  const at::Tensor result = at::stack({joined(rows[0]), joined(rows[1]), joined(rows[2])}, 1)
-                                .to(q.scalar_type())
-                                .to(q.device())
-                                .unsqueeze(0);
-  const std::size_t taken = all.size();
-  torch::jit::drop(*stack, taken);
+  const at::Tensor result = at::stack(packed.backward(row(0)), 1).unsqueeze(0);
+  torch::jit::drop(*stack, all.size());
   for (std::int64_t i = 0; i < 3; ++i) stack->emplace_back(result.select(2, i));
   stack->emplace_back(at::Tensor{});
+}
+
+// FlashAttention, which GPUs have for two types. Its window is as wide on both sides here.
+void check_flash(const at::Tensor& q, const c10::IValue& left, const c10::IValue& right) {
+  TORCH_CHECK(q.scalar_type() == at::kHalf || q.scalar_type() == at::kBFloat16,
+              "FlashAttention only supports fp16 and bf16");
+  TORCH_CHECK(q.dim() == 3 && left.toInt() == right.toInt(), "the arguments are of another form");
+}
+
+void flash_attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const auto all = arguments(op, stack);
+  check_flash(all[0].toTensor(), all[11], all[12]);
+  PackedAttention packed{all[0].toTensor(), all[1].toTensor(), all[2].toTensor(),
+                         all[3].toTensor(), all[7].toDouble(), all[11].toInt()};
+  packed.draw_mask(all[5].toInt());
+  torch::jit::drop(*stack, all.size());
+  const at::Tensor nothing = at::empty(0).to(packed.q.device());
+  torch::jit::push(*stack, packed.forward(), nothing, packed.mask.to(packed.q.device()), nothing,
+                   nothing);
+}
+
+void flash_attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const auto all = arguments(op, stack);
+  check_flash(all[1].toTensor(), all[15], all[16]);
+  const PackedAttention packed{all[1].toTensor(),       all[2].toTensor(),  all[3].toTensor(),
+                               all[6].toTensor(),       all[10].toDouble(), all[15].toInt(),
+                               all[12].toTensor().cpu()};
+  const auto gradients = packed.backward(all[0].toTensor());
+  torch::jit::drop(*stack, all.size());
+  for (const at::Tensor& gradient : gradients) stack->emplace_back(gradient);
 }
 
 at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides,
@@ -645,6 +689,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
                torch::CppFunction::makeFromBoxedFunction<&attention>());
   library.impl("_efficient_attention_backward",
                torch::CppFunction::makeFromBoxedFunction<&attention_backward>());
+  library.impl("_flash_attention_forward",
+               torch::CppFunction::makeFromBoxedFunction<&flash_attention>());
+  library.impl("_flash_attention_backward",
+               torch::CppFunction::makeFromBoxedFunction<&flash_attention_backward>());
   library.impl("convolution_overrideable", &convolution);
   library.impl("convolution_backward_overrideable", &convolution_backward);
 }

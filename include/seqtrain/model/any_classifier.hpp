@@ -45,15 +45,15 @@ namespace seqtrain::model {
 
 /// A pre-trained encoder of any family with a head for sequence classification: a
 /// `seqtrain::Model`. On the processor the kernels in model/cpu/ compute the encoder if they
-/// support its shape, and on a GPU `packed::PackedPasses` if its layers have BERT's form. Otherwise
-/// ATen's operators and autograd compute it, with torch's autocast for bf16 and fp16. The operators
-/// always compute the head. In fp16 the gradients have the factor `Parameter::loss_scale`.
-/// Parameters have the names of the state_dict of the family's class in transformers, the encoder's
-/// before the head's.
-/// Dropout is a pure function of the seed and the batch's epoch and index; equal seeds and thread
-/// counts give equal bits. A frozen encoder computes each row of a loader's set once and keeps its
-/// `hidden_size` floats; the bits of results stay on the processor, and everywhere if operators are
-/// deterministic. With `ClassifierOptions::lora`, parameters are those of adapters and of the head.
+/// support its shape, and on a GPU `packed::PackedPasses` if scores depend on no distances.
+/// Otherwise ATen's operators and autograd compute it, with torch's autocast for bf16 and fp16. The
+/// operators always compute the head. In fp16 the gradients have the factor
+/// `Parameter::loss_scale`. Parameters have the names of the state_dict of the family's class in
+/// transformers, the encoder's before the head's. Dropout is a pure function of the seed and the
+/// batch's epoch and index; equal seeds and thread counts give equal bits. A frozen encoder
+/// computes each row of a loader's set once and keeps its `hidden_size` floats; the bits of results
+/// stay on the processor, and everywhere if operators are deterministic. With
+/// `ClassifierOptions::lora`, parameters are those of adapters and of the head.
 class AnyClassifier {
  public:
   using batch_type = data::Batch;

@@ -10,7 +10,6 @@
 #include <seqtrain/model/cpu/encoder.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -47,12 +46,12 @@ concept HasCpuParts = requires(const E& encoder) {
   { encoder.template cpu_parts<float>() } -> std::same_as<std::optional<cpu::EncoderParts<float>>>;
 };
 
-/// An encoder whose layers are all of BERT's form and end in the first token's hidden state, so
-/// that `packed::Layers` can compute them.
+/// An encoder whose layers read no more than `LayerParts` says, so that `packed::Layers` can
+/// compute them.
 template <class E>
-concept HasPackedParts = requires(const E& encoder, const tensor::Batch& batch, Dropout& dropout) {
+concept HasLayers = requires(const E& encoder, const tensor::Batch& batch, Dropout& dropout) {
   { encoder.embed(batch, dropout) } -> std::same_as<at::Tensor>;
-  { encoder.layers().packed_parts() } -> std::same_as<std::vector<packed::LayerParts>>;
+  { encoder.layers() } -> std::convertible_to<EncoderLayers>;
 };
 
 }  // namespace seqtrain::model

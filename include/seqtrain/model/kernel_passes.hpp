@@ -32,7 +32,7 @@ namespace seqtrain::model {
 class KernelPasses : public Passes {
  public:
   /// `parameters` are those of the network that `Network::kernels` has left.
-  KernelPasses(cpu::AnyEncoder encoder, const Network& network,
+  KernelPasses(std::unique_ptr<cpu::AnyEncoder> encoder, const Network& network,
                std::span<const tensor::Parameter> parameters, bool encoder_frozen)
       : encoder_{std::move(encoder)},
         network_{&network},
@@ -45,12 +45,12 @@ class KernelPasses : public Passes {
     // This leaf's gradient is the input of the kernels' backward pass.
     const at::Tensor first =
         encoder_frozen_ ? evaluate(step.batch)
-                        : encoder_.forward(step.batch, step.stream).set_requires_grad(true);
+                        : encoder_->forward(step.batch, step.stream).set_requires_grad(true);
     const at::Tensor loss = [&] {
       const tensor::OneThread one_thread;
       return loss_and_backward(step, network_->head(first, dropout).to(at::kFloat), input);
     }();
-    if (!encoder_frozen_ && loss.defined()) encoder_.backward(first.grad(), step.ready);
+    if (!encoder_frozen_ && loss.defined()) encoder_->backward(first.grad(), step.ready);
     return loss;
   }
 
@@ -69,7 +69,8 @@ class KernelPasses : public Passes {
   }
 
   bool add_adapter(std::unique_ptr<Network> adapter, Precision precision) override {
-    if (!encoder_.take_adapter(adapter->kernels({}, precision, true))) return false;
+    const auto kernels = adapter->kernels({}, precision, true);
+    if (!kernels || !encoder_->take_adapter(*kernels)) return false;
     adapter->forget_encoder();
     adapters_.push_back(std::move(adapter));
     return true;
@@ -79,7 +80,7 @@ class KernelPasses : public Passes {
   /// Returns the pooled hidden states [rows, hidden] in evaluation mode. For a frozen encoder they
   /// may be states that were computed earlier.
   at::Tensor evaluate(const data::Batch& batch) {
-    const auto compute = [&] { return encoder_.forward(batch, {}); };
+    const auto compute = [&] { return encoder_->forward(batch, {}); };
     return encoder_frozen_ ? frozen_states_(batch, compute) : compute();
   }
 
@@ -117,7 +118,7 @@ class KernelPasses : public Passes {
     return network.head(part, off).to(at::kFloat).narrow(0, 0, block.count);
   }
 
-  cpu::AnyEncoder encoder_;
+  std::unique_ptr<cpu::AnyEncoder> encoder_;
   const Network* network_;
   bool encoder_frozen_;
   std::vector<std::unique_ptr<Network>> adapters_;  // their heads

@@ -18,7 +18,6 @@
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -60,20 +59,21 @@ class NetworkOf : public Network {
 
   [[nodiscard]] at::Tensor embed([[maybe_unused]] const tensor::Batch& batch,
                                  [[maybe_unused]] Dropout& dropout) const override {
-    if constexpr (HasPackedParts<typename Family::Encoder>) return encoder_->embed(batch, dropout);
+    *adapter_dropout_ = dropout;
+    if constexpr (HasLayers<typename Family::Encoder>) return encoder_->embed(batch, dropout);
     return {};
   }
 
-  [[nodiscard]] std::vector<packed::LayerParts> packed_parts() const override {
-    if constexpr (HasPackedParts<typename Family::Encoder>)
-      return encoder_->layers().packed_parts();
+  [[nodiscard]] std::optional<EncoderLayers> layers() const override {
+    if constexpr (HasLayers<typename Family::Encoder>) return encoder_->layers();
     return {};
   }
 
-  [[nodiscard]] cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
-                                        Precision precision, bool only_predicts) override {
+  [[nodiscard]] std::unique_ptr<cpu::AnyEncoder> kernels(std::span<tensor::Parameter> parameters,
+                                                         Precision precision,
+                                                         bool only_predicts) override {
     if constexpr (HasCpuParts<typename Family::Encoder>) {
-      return {*encoder_, parameters, precision, only_predicts};
+      return cpu::passes_of(*encoder_, parameters, precision, only_predicts);
     }
     return {};
   }

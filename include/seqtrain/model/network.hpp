@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +12,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
@@ -47,16 +48,16 @@ class Network {
   [[nodiscard]] virtual SentenceHead* sentence_head() = 0;
 
   /// Returns the hidden states before the encoder's layers, [rows, width, hidden], or [1, tokens,
-  /// hidden] of a packed batch. Call it only if there are `packed_parts`.
+  /// hidden] of a packed batch. Call it only if there are `layers`.
   [[nodiscard]] virtual at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const = 0;
 
-  /// Returns the encoder's layers for packed batches, or nothing if they are of another form.
-  [[nodiscard]] virtual std::vector<packed::LayerParts> packed_parts() const = 0;
+  /// Returns the encoder's layers for packed batches, or nothing if they have another form.
+  [[nodiscard]] virtual std::optional<EncoderLayers> layers() const = 0;
 
-  /// Returns the hand-written passes of the encoder, or an empty object if it has none.
-  /// `parameters` are those of the network.
-  [[nodiscard]] virtual cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
-                                                Precision precision, bool only_predicts) = 0;
+  /// Returns the hand-written passes of the encoder, or null if it has none. `parameters` are those
+  /// of the network.
+  [[nodiscard]] virtual std::unique_ptr<cpu::AnyEncoder> kernels(
+      std::span<tensor::Parameter> parameters, Precision precision, bool only_predicts) = 0;
 
   /// Frees the encoder's tensors, of which the passes keep packed ones. `encode` must not be called
   /// afterwards.

@@ -7,14 +7,17 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/mm.h>
 #include <c10/core/Device.h>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/operator_passes.hpp>
+#include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/layers.hpp>
-#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
@@ -24,21 +27,23 @@
 namespace seqtrain::model::packed {
 
 /// Computes an encoder without padding on a GPU, with a few operators for each layer and without
-/// autograd. Autograd computes the embeddings and the head. A text that has the padding's
-/// id among its tokens is computed by `OperatorPasses`, because families count its positions in
-/// other ways.
+/// autograd. Autograd computes the embeddings, the head and means of tokens. `OperatorPasses`
+/// computes a batch in which a text has the padding's id among its tokens, because families count
+/// its positions in other ways, and one that needs a window which the device does not have.
 class PackedPasses : public OperatorPasses {
  public:
   /// The gradients of `parameters` may get other tensors.
-  PackedPasses(const Network& network, std::span<const LayerParts> parts,
+  PackedPasses(const Network& network, const EncoderLayers& layers,
                std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
-               std::int32_t padding_id, bool encoder_frozen)
+               std::int32_t padding_id, bool encoder_frozen, bool has_windows)
       : OperatorPasses{network, parameters, device, precision, encoder_frozen},
-        layers_{parts, type_of_products(precision), parameters},
-        padding_id_{padding_id} {}
+        layers_{layers, type_of_products(precision), parameters},
+        padding_id_{padding_id},
+        has_windows_{has_windows},
+        mean_{layers.mean_pooling} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
-    if (has_padding_inside(step.batch)) return OperatorPasses::accumulate(step);
+    if (needs_operators(step.batch)) return OperatorPasses::accumulate(step);
     const auto input = tensor::to_device_packed(step.batch, device_);
     const Rows rows = rows_of(step.batch, input);
     Dropout dropout{step.stream.at(0), device_};
@@ -48,25 +53,33 @@ class PackedPasses : public OperatorPasses {
     const tensor::SeededGenerator seeded{step.stream.at(1), device_};
     const Forgotten at_the_end{&layers_};
     const at::Tensor embedded = embed(input, dropout);
-    const at::Tensor first = compute(embedded, rows, true).set_requires_grad(true);
-    const at::Tensor loss = loss_and_backward(step, head(first, dropout), input);
+    const at::Tensor hidden = compute(embedded, rows, true).set_requires_grad(true);
+    const at::Tensor loss = loss_and_backward(step, head(pool(hidden, input), dropout), input);
     if (!loss.defined()) return loss;
-    embedded.backward([&] {
+    const at::Tensor gradient = [&] {
       const at::NoGradGuard no_gradients;
-      return layers_.backward(first.grad(), rows);
-    }());
+      return layers_.backward(hidden.grad(), rows);
+    }();
+    if (embedded.requires_grad()) embedded.backward(gradient);
     return loss;
   }
 
   at::Tensor logits(const data::Batch& batch) override {
-    if (has_padding_inside(batch)) return OperatorPasses::logits(batch);
+    if (needs_operators(batch)) return OperatorPasses::logits(batch);
     const auto input = tensor::to_device_packed(batch, device_);
     Dropout off;
     return head(evaluate(batch, input, rows_of(batch, input)), off);
   }
 
  private:
-  [[nodiscard]] bool has_padding_inside(const data::Batch& batch) const {
+  static std::int64_t longest(const data::Batch& batch) {
+    const std::int64_t length = *std::ranges::max_element(batch.lengths);
+    return std::max(length, tensor::packed_tokens_multiple);
+  }
+
+  [[nodiscard]] bool needs_operators(const data::Batch& batch) const {
+    if (!has_windows_ && static_cast<std::size_t>(longest(batch) - 1) > layers_.reach())
+      return true;
     for (std::int64_t row = 0; row < batch.rows; ++row) {
       const auto* const ids = batch.input_ids.data() + row * batch.width;
       const auto* const end = ids + batch.lengths[static_cast<std::size_t>(row)];
@@ -76,10 +89,10 @@ class PackedPasses : public OperatorPasses {
   }
 
   static Rows rows_of(const data::Batch& batch, const tensor::Batch& input) {
-    const std::int64_t longest = *std::ranges::max_element(batch.lengths);
     return {.starts = input.starts,
             .first = input.starts.narrow(0, 0, batch.rows).to(at::kLong),
-            .longest = std::max(longest, tensor::packed_tokens_multiple)};
+            .positions = input.positions.view({-1, 1, 1}),
+            .longest = longest(batch)};
   }
 
   /// Returns the hidden states before the layers, [tokens, hidden], fp32.
@@ -93,11 +106,23 @@ class PackedPasses : public OperatorPasses {
     return layers_.forward(embedded.detach(), rows, training);
   }
 
+  /// Returns the hidden states [rows, hidden] of first tokens, or the means of rows.
+  [[nodiscard]] at::Tensor pool(const at::Tensor& hidden, const tensor::Batch& batch) const {
+    if (!mean_) return hidden;
+    const std::int64_t rows = batch.lengths.size(0);
+    const at::Tensor token = at::arange(hidden.size(0), batch.starts.options());
+    const auto has_begun = [&](std::int64_t row) {
+      return token.ge(batch.starts.narrow(0, row, rows).unsqueeze(1));
+    };
+    const at::Tensor belongs = has_begun(0).logical_xor(has_begun(1));
+    return at::mm(belongs.div(batch.lengths.unsqueeze(1)), hidden);
+  }
+
   /// Returns the pooled hidden states [rows, hidden] in evaluation mode.
   at::Tensor evaluate(const data::Batch& batch, const tensor::Batch& input, const Rows& rows) {
     const at::NoGradGuard no_gradients;
     Dropout off;
-    const auto encode = [&] { return compute(embed(input, off), rows, false); };
+    const auto encode = [&] { return pool(compute(embed(input, off), rows, false), input); };
     return encoder_frozen_ ? frozen_states(batch, encode) : encode();
   }
 
@@ -109,6 +134,7 @@ class PackedPasses : public OperatorPasses {
 
   Layers layers_;
   std::int32_t padding_id_;
+  bool has_windows_, mean_;
 };
 
 }  // namespace seqtrain::model::packed

@@ -169,8 +169,8 @@ TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
   for (std::int64_t rows = 1; rows < 30; rows += 4) {
     const auto batch = MadeCheckpoint::batch(rows, rows);
     const random::Stream stream{1, random::Purpose::dropout};
-    const at::Tensor kept = encoder.forward(batch, stream);
-    const at::Tensor evaluated = encoder.forward(batch, {});
+    const at::Tensor kept = encoder->forward(batch, stream);
+    const at::Tensor evaluated = encoder->forward(batch, {});
     EXPECT_EQ(norm_of_difference(kept, evaluated), 0) << rows << " rows";
   }
 }

@@ -1,4 +1,5 @@
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,26 @@
 namespace seqtrain::model {
 namespace {
 
-/// Tells whether dropout of the outputs changes a DistilBERT layer's result.
+/// Training with dropout writes attention out; evaluation takes ATen's fused operator.
+TEST(Attention, IsTheSameWrittenOutAndFused) {
+  const at::Tensor x = at::arange(2 * 2 * 5 * 4, at::kFloat).mul(0.37).sin().view({2, 2, 5, 4});
+  const at::Tensor columns = at::arange(5);
+  const at::Tensor lengths = at::arange(3, 5).unsqueeze(1);  // 3 and 4 of 5
+  Dropout off;
+  Dropout almost_off{1, c10::Device{c10::kCPU}};
+  const at::Tensor k = x.cos();
+  const at::Tensor v = x.mul(2).cos();
+  const AttentionMask keys{.keys = columns.lt(lengths).unsqueeze(1).unsqueeze(1)};
+  const at::Tensor bias = at::arange(2 * 5 * 5, at::kFloat).sin().view({1, 2, 5, 5});
+  for (const auto& mask : {AttentionMask{}, keys, AttentionMask{.bias = bias},
+                           AttentionMask{.keys = keys.keys, .bias = bias}}) {
+    const at::Tensor fused = attend(x, k, v, mask, 0.1, off);
+    const at::Tensor written_out = attend(x, k, v, mask, 1e-12, almost_off);
+    EXPECT_TRUE(fused.allclose(written_out, 1e-5, 1e-6));
+  }
+}
+
+/// Tells whether dropout of the outputs changes the result of DistilBERT's layers.
 bool drops_outputs(bool attention, bool feed_forward) {
   const weights::WeightsFolder checkpoint{tests::small_model("distilbert_gelu").directory()};
   auto config = read_distilbert_config(weights::ConfigFile{checkpoint.config_file()});
@@ -20,25 +40,25 @@ bool drops_outputs(bool attention, bool feed_forward) {
   config.attention_probs_dropout_prob = 0;
   const c10::Device device{c10::kCPU};
   ParameterMaker maker{checkpoint, {.prefix = "distilbert", .seed = 1, .device = device}};
-  const EncoderLayer layer{Scope{maker, "distilbert.transformer.layer.0", {.required = true}},
-                           config,
-                           {.query = "attention.q_lin",
-                            .key = "attention.k_lin",
-                            .value = "attention.v_lin",
-                            .attention_output = "attention.out_lin",
-                            .attention_norm = "sa_layer_norm",
-                            .intermediate = "ffn.lin1",
-                            .output = "ffn.lin2",
-                            .output_norm = "output_layer_norm",
-                            .drops_attention_output = attention,
-                            .drops_output = feed_forward}};
+  const LayerStack layers{Scope{maker, "distilbert.transformer.layer", {.required = true}},
+                          config,
+                          {.query = "attention.q_lin",
+                           .key = "attention.k_lin",
+                           .value = "attention.v_lin",
+                           .attention_output = "attention.out_lin",
+                           .attention_norm = "sa_layer_norm",
+                           .intermediate = "ffn.lin1",
+                           .output = "ffn.lin2",
+                           .output_norm = "output_layer_norm",
+                           .drops_attention_output = attention,
+                           .drops_output = feed_forward}};
   const at::Tensor x = at::randn({2, 3, config.hidden_size});
   Dropout off;
   Dropout on{1, device};
-  return !at::equal(layer(x, {}, off), layer(x, {}, on));
+  return !at::equal(layers(x, {}, off), layers(x, {}, on));
 }
 
-TEST(EncoderLayer, DropsTheOutputsThatItsFormNames) {
+TEST(LayerStack, DropsTheOutputsThatItsFormNames) {
   EXPECT_TRUE(drops_outputs(true, false));
   EXPECT_TRUE(drops_outputs(false, true));
   EXPECT_FALSE(drops_outputs(false, false));

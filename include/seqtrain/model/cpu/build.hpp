@@ -2,32 +2,29 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <initializer_list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <seqtrain/kernels/rotary.hpp>
+#include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
-#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model::cpu {
 
 /// Tells whether a linear map of the hand-written passes can have this many inputs or outputs.
 [[nodiscard]] constexpr bool supports(std::int64_t size) {
   return size % static_cast<std::int64_t>(panel) == 0;
-}
-
-/// Tells whether the hand-written passes can compute layers of these sizes.
-[[nodiscard]] inline bool supports(const weights::ModelConfig& config) {
-  return supports(config.hidden_size) && supports(config.intermediate_size);
 }
 
 /// Returns the gradient of a parameter, or an undefined tensor if there is no such parameter.
@@ -37,8 +34,7 @@ namespace seqtrain::model::cpu {
 
 /// Returns one linear map that computes several maps of the same input. It shares their tensors.
 template <class T>
-[[nodiscard]] Linear<T> linear(
-    std::initializer_list<std::reference_wrapper<const model::Linear>> maps) {
+[[nodiscard]] Linear<T> linear(const std::vector<model::Linear>& maps) {
   std::vector<typename Linear<T>::Part> parts;
   for (const model::Linear& map : maps) {
     parts.push_back(
@@ -63,6 +59,34 @@ template <class T>
     table.touched->take_into_account(tensor::changes_of(gradient));
   }
   return table;
+}
+
+/// Returns an encoder of these embeddings and layers for the hand-written passes, or nothing if
+/// there are no kernels for its sizes.
+template <class T>
+[[nodiscard]] std::optional<EncoderParts<T>> encoder(Embeddings embeddings,
+                                                     const EncoderLayers& all) {
+  EncoderParts<T> result{.embeddings = std::move(embeddings),
+                         .layers = {},
+                         .order = all.order,
+                         .dropout = all.dropout,
+                         .mean_pooling = all.mean_pooling};
+  std::map<double, std::shared_ptr<kernels::RotaryAngles>> angles;
+  for (const LayerParts& parts : all.layers) {
+    const std::int64_t hidden = parts.output.weight.size(0);
+    if (!supports(hidden) || !supports(parts.output.weight.size(1))) return {};
+    const double base = parts.traits.rotary_base;
+    auto& rotary = angles[base];
+    if (base > 0 && !rotary) {
+      const std::size_t size = static_cast<std::size_t>(hidden) / parts.traits.heads;
+      rotary = std::make_shared<kernels::RotaryAngles>(base, size);
+    }
+    result.layers.push_back({parts.traits, linear<T>(parts.qkv),
+                             linear<T>({parts.attention_output}), linear<T>({parts.intermediate}),
+                             linear<T>({parts.output}), norm(parts.norm1), norm(parts.norm2),
+                             rotary});
+  }
+  return result;
 }
 
 }  // namespace seqtrain::model::cpu

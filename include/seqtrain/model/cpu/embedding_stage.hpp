@@ -15,7 +15,7 @@
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/model/cpu/scratch.hpp>
+#include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 
 namespace seqtrain::model::cpu {

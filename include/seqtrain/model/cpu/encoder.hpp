@@ -22,7 +22,6 @@
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
-#include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -42,7 +41,7 @@ class Encoder {
  public:
   explicit Encoder(EncoderParts<T> parts)
       : embeddings_{std::move(parts.embeddings), std::move(parts.projection)},
-        order_{parts.steps()},
+        order_{model::steps(parts.order, parts.layers.size())},
         distances_{std::move(parts.distances)},
         vectors_{parts.take_vectors()},
         layers_{std::move(parts.layers)},

@@ -9,7 +9,6 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
-#include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 
 /// The backward pass of `Encoder`.

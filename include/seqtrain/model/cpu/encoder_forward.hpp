@@ -21,7 +21,6 @@
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
-#include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 /// The forward pass of `Encoder`.

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,25 +15,21 @@
 #include <seqtrain/model/cpu/fixed_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 
 namespace seqtrain::model::cpu {
 
 /// A layer of an encoder for predictions. See `Layer`.
-struct FixedLayer {
+struct FixedLayer : LayerTraits {
   FixedLayer(Layer<Bf16> layer, bool int8)
-      : qkv{std::move(layer.qkv), int8},
+      : LayerTraits{layer},
+        qkv{std::move(layer.qkv), int8},
         attention_output{std::move(layer.attention_output), int8},
         intermediate{std::move(layer.intermediate), int8},
         output{std::move(layer.output), int8},
         norm1{std::move(layer.norm1)},
         norm2{std::move(layer.norm2)},
-        activation{layer.activation},
-        heads{layer.heads},
-        norms_first{layer.norms_first},
-        gated{layer.gated},
-        reach{layer.reach},
-        rotary{std::move(layer.rotary)},
-        score_parts{layer.score_parts} {}
+        rotary{std::move(layer.rotary)} {}
 
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
 
@@ -44,12 +39,7 @@ struct FixedLayer {
 
   FixedLinear qkv, attention_output, intermediate, output;
   NormTensors norm1, norm2;
-  ActivationKind activation;
-  std::size_t heads;
-  bool norms_first, gated;
-  std::size_t reach;
   std::shared_ptr<kernels::RotaryAngles> rotary;
-  std::size_t score_parts;
 };
 
 /// The parts of an encoder for predictions, and the memory of its threads. See `EncoderParts`.
@@ -79,16 +69,6 @@ struct FixedParts {
   }
 };
 
-/// The probabilities of dropout in an encoder.
-struct DropoutRates {
-  double embeddings = 0;
-  double attention = 0;         ///< rate for attention's probabilities
-  double attention_output = 0;  ///< rate for attention's output map
-  double gates = 0;             ///< rate for a gated network's activations
-  double output = 0;            ///< rate for the feed-forward network's output map
-  double distances = 0;         ///< rate for the embeddings of distances, in each layer
-};
-
 /// The parts of an encoder.
 template <class T>
 struct EncoderParts {
@@ -102,14 +82,6 @@ struct EncoderParts {
   std::optional<DistanceParts<T>> vectors = {};  ///< vectors of distances, multiplied by q and k
   DropoutRates dropout = {};
   bool mean_pooling = false;  ///< the result is the mean of a row's tokens, not the first token
-
-  /// Returns the index of a layer for each step.
-  [[nodiscard]] std::vector<std::size_t> steps() const {
-    if (!order.empty()) return order;
-    std::vector<std::size_t> all(layers.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    return all;
-  }
 
   /// Returns both passes of the vectors of distances, if there are any.
   [[nodiscard]] std::optional<DistanceVectors<T>> take_vectors() {

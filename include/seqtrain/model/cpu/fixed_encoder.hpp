@@ -35,7 +35,7 @@ class FixedEncoder {
       : parts_{.embeddings = std::move(parts.embeddings),
                .projection = {},
                .layers = {},
-               .order = parts.steps(),
+               .order = steps(parts.order, parts.layers.size()),
                .distances = std::move(parts.distances),
                .vectors = parts.take_vectors(),
                .mean_pooling = parts.mean_pooling,

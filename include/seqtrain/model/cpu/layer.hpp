@@ -17,8 +17,8 @@
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/norm_tensors.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
-#include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -40,17 +40,11 @@ struct LayerDropout {
 /// the feed-forward network's, and `norm2` is the next layer's or the encoder's last. The gradient
 /// with respect to the result of `norm2` is then in `scratch.wide` [rows, hidden].
 template <class T>
-class Layer {
+class Layer : public LayerTraits {
  public:
   Linear<T> qkv, attention_output, intermediate, output;
   NormTensors norm1, norm2;
-  ActivationKind activation;
-  std::size_t heads;
-  bool norms_first = false;
-  bool gated = false;  ///< the second half of `intermediate` multiplies the activations
-  std::size_t reach = kernels::unlimited_reach;  ///< distance of the farthest key of a query
   std::shared_ptr<kernels::RotaryAngles> rotary = nullptr;  ///< null if nothing is rotated
-  std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
 
   [[nodiscard]] LayerShape shape() const {
     return {attention_output.out(), output.in(), intermediate.out()};

@@ -27,11 +27,21 @@ enum class ActivationKind { gelu, gelu_new, relu };
                    "supported are gelu, gelu_new, gelu_pytorch_tanh and relu"};
 }
 
+/// Returns the name that ATen has for the formula of a GELU.
+[[nodiscard]] inline std::string_view approximation(ActivationKind kind) {
+  return kind == ActivationKind::gelu_new ? "tanh" : "none";
+}
+
+[[nodiscard]] inline at::Tensor activate(const at::Tensor& x, ActivationKind kind) {
+  return kind == ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation(kind));
+}
+
 [[nodiscard]] inline Activation activation(std::string_view name) {
+  using enum ActivationKind;
   const ActivationKind kind = activation_kind(name);
-  if (kind == ActivationKind::gelu) return [](const at::Tensor& x) { return at::gelu(x); };
-  if (kind == ActivationKind::relu) return [](const at::Tensor& x) { return at::relu(x); };
-  return [](const at::Tensor& x) { return at::gelu(x, "tanh"); };
+  if (kind == gelu) return [](const at::Tensor& x) { return activate(x, gelu); };
+  if (kind == relu) return [](const at::Tensor& x) { return activate(x, relu); };
+  return [](const at::Tensor& x) { return activate(x, gelu_new); };
 }
 
 }  // namespace seqtrain::model

@@ -1,17 +1,25 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/where.h>
 
+#include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 
@@ -129,5 +137,104 @@ struct TypeEmbedding : Embedding {
                                : at::where(types.unsqueeze(-1).eq(0), first, weight.select(0, 1));
   }
 };
+
+/// Rotary positions (Su et al. 2021): a token's queries and keys are turned by angles that grow
+/// with its position, so that scores depend on distances.
+class Rotary {
+ public:
+  /// Makes the angles of tokens with these positions, for heads of an even size.
+  Rotary(const at::Tensor& positions, std::int64_t size, double base) {
+    const auto options = positions.options().dtype(at::kFloat);
+    const at::Tensor steps = at::arange(0, size, 2, options).div(static_cast<double>(size));
+    const at::Tensor angles = positions.unsqueeze(-1).mul(at::pow(base, steps).reciprocal());
+    const at::Tensor cos = angles.cos(), sin = angles.sin();
+    cos_ = at::cat({cos, cos}, -1);
+    sin_ = at::cat({sin.neg(), sin}, -1);
+  }
+
+  /// Turns x [..., size], whose dimensions before the last one are broadcast with the positions';
+  /// -1 as `direction` turns it back. The result has x's type and is computed in fp32.
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, double direction = 1) const {
+    const at::Tensor wide = x.to(at::kFloat);
+    const at::Tensor turned = wide.roll(x.size(-1) / 2, -1);
+    return wide.mul(cos_).addcmul(turned, sin_, direction).to(x.scalar_type());
+  }
+
+ private:
+  at::Tensor cos_, sin_;  ///< as positions, with a last dimension of `size`
+};
+
+/// The probabilities of dropout in an encoder.
+struct DropoutRates {
+  double embeddings = 0;
+  double attention = 0;         ///< rate for attention's probabilities
+  double attention_output = 0;  ///< rate for attention's output map
+  double gates = 0;             ///< rate for a gated network's activations
+  double output = 0;            ///< rate for the feed-forward network's output map
+  double distances = 0;         ///< rate for the embeddings of distances, in each layer
+};
+
+/// The rules in which layers differ.
+struct LayerTraits {
+  ActivationKind activation;
+  std::size_t heads;
+  bool norms_first = false;
+  bool gated = false;           ///< the second half of `intermediate` multiplies the activations
+  std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
+  double rotary_base = 0;       ///< base of rotary positions' angles; 0 if nothing is rotated
+  /// The distance of the farthest key of a query.
+  std::size_t reach = std::numeric_limits<std::size_t>::max();
+};
+
+/// The parts of a layer, from which `cpu::Layer` and `packed::Layer` are made.
+struct LayerParts {
+  LayerTraits traits;
+  std::vector<Linear> qkv;  ///< the maps of queries, keys and values, or one map of all three
+  Linear attention_output;
+  LayerNorm norm1;
+  Linear intermediate, output;
+  LayerNorm norm2;
+};
+
+/// The residual after a part of a layer and what the next part reads of it, or the gradients of
+/// both. They are one tensor if norms come after their parts.
+struct Hidden {
+  at::Tensor residual, normal;
+};
+
+/// Adds the result y of a part of a layer to the residual, and normalizes.
+template <class Norm>
+[[nodiscard]] Hidden add_and_norm(const LayerTraits& traits, Norm& norm, const at::Tensor& residual,
+                                  const at::Tensor& y) {
+  const at::Tensor sum = residual.add(y);
+  const at::Tensor normal = norm(sum);
+  return {traits.norms_first ? sum : normal, normal};
+}
+
+/// Returns the activations of a feed-forward network, given the result of its first map.
+[[nodiscard]] inline at::Tensor activate(const at::Tensor& x, const LayerTraits& traits) {
+  if (!traits.gated) return activate(x, traits.activation);
+  const auto parts = x.chunk(2, -1);
+  return activate(parts[0], traits.activation).mul(parts[1]);
+}
+
+/// The layers of an encoder, whose result is the first token of each row or the mean of its tokens.
+struct EncoderLayers {
+  std::vector<LayerParts> layers;
+  /// The indices of the layers in the order in which tokens pass through them. If empty, each layer
+  /// is applied once.
+  std::vector<std::size_t> order = {};
+  DropoutRates dropout = {};
+  bool mean_pooling = false;
+};
+
+/// Returns the index of a layer for each step. If there is no order, each layer is applied once.
+[[nodiscard]] inline std::vector<std::size_t> steps(std::vector<std::size_t> order,
+                                                    std::size_t layers) {
+  if (!order.empty()) return order;
+  order.resize(layers);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
 
 }  // namespace seqtrain::model

@@ -1,40 +1,48 @@
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/_efficient_attention_backward.h>
-#include <ATen/ops/_efficient_attention_forward.h>
 #include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/gelu.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/gelu_backward.h>
-#include <ATen/ops/native_dropout.h>
-#include <ATen/ops/native_dropout_backward.h>
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/native_layer_norm_backward.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/relu.h>
 #include <ATen/ops/threshold_backward.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::packed {
 
-/// The rows of a packed batch: their tokens follow one another without padding.
-struct Rows {
-  at::Tensor starts;     ///< as in `tensor::Batch`
-  at::Tensor first;      ///< int64 [rows]: each row's first token
-  std::int64_t longest;  ///< the largest number of tokens of a row
+/// New gradients of layer normalizations, which one operator adds to those of the parameters.
+struct NormGradients {
+  std::vector<at::Tensor> sums, added;
+
+  void append(const at::Tensor& parameter, const at::Tensor& gradient) {
+    if (!parameter.requires_grad()) return;
+    sums.push_back(parameter.grad());
+    added.push_back(gradient);
+  }
+
+  void add() {
+    if (!added.empty()) at::_foreach_add_(sums, added);
+    *this = {};
+  }
 };
 
 /// A layer normalization, and its numbers of one forward pass.
@@ -42,25 +50,22 @@ class Norm {
  public:
   Norm(const LayerNorm& norm) : norm_{norm} {}
 
-  at::Tensor forward(at::Tensor x) {
+  at::Tensor operator()(at::Tensor x) {
     at::Tensor y;
     std::tie(y, mean_, rstd_) =
-        at::native_layer_norm(x, norm_.weight.sizes(), norm_.weight, norm_.bias, norm_.eps);
+        at::native_layer_norm(x, norm_.weight.sizes(), norm_.weight, bias(), norm_.eps);
     x_ = std::move(x);
     return y;
   }
 
   /// Returns the gradient of x, and appends the new gradients of the parameters.
-  at::Tensor backward(const at::Tensor& d_y, std::vector<at::Tensor>& gradients,
-                      std::vector<at::Tensor>& added) {
+  at::Tensor backward(const at::Tensor& d_y, NormGradients& gradients) {
     const bool learns = norm_.weight.requires_grad();
-    auto [d_x, d_weight, d_bias] =
-        at::native_layer_norm_backward(d_y, std::exchange(x_, {}), norm_.weight.sizes(), mean_,
-                                       rstd_, norm_.weight, norm_.bias, {true, learns, learns});
-    if (learns) {
-      gradients.insert(gradients.end(), {norm_.weight.grad(), norm_.bias.grad()});
-      added.insert(added.end(), {d_weight, d_bias});
-    }
+    auto [d_x, d_weight, d_bias] = at::native_layer_norm_backward(
+        d_y, std::exchange(x_, {}), norm_.weight.sizes(), mean_, rstd_, norm_.weight, bias(),
+        {true, learns, learns && norm_.bias.defined()});
+    gradients.append(norm_.weight, d_weight);
+    gradients.append(norm_.bias, d_bias);
     forget();
     return d_x;
   }
@@ -68,199 +73,162 @@ class Norm {
   void forget() { x_ = mean_ = rstd_ = at::Tensor{}; }
 
  private:
+  [[nodiscard]] std::optional<at::Tensor> bias() const { return detail::if_defined(norm_.bias); }
+
   LayerNorm norm_;
   at::Tensor x_, mean_, rstd_;
 };
 
-/// Dropout by the device's own generator, and its mask of one forward pass.
-class MaskedDropout {
- public:
-  explicit MaskedDropout(double probability) : probability_{probability} {}
-
-  at::Tensor forward(const at::Tensor& x, bool training) {
-    mask_.reset();
-    if (!training || probability_ == 0) return x;
-    at::Tensor y;
-    std::tie(y, mask_) = at::native_dropout(x, probability_, true);
-    return y;
-  }
-
-  at::Tensor backward(const at::Tensor& d_y) {
-    if (!mask_.defined()) return d_y;
-    return at::native_dropout_backward(d_y, std::exchange(mask_, {}), 1 / (1 - probability_));
-  }
-
- private:
-  double probability_;
-  at::Tensor mask_;
-};
-
-/// One layer of BERT's form. The residual is fp32; the factors of products are of another type.
+/// One layer on packed rows. `cpu::Layer` says what forms it has. The residual is fp32; the factors
+/// of products are of another type.
 class Layer {
  public:
-  Layer(const LayerParts& parts, at::ScalarType type, ParameterCopies& copies,
+  Layer(const LayerParts& parts, const DropoutRates& dropout, ParameterCopies& copies,
         std::span<tensor::Parameter> parameters)
-      : type_{type},
-        qkv_{parts.qkv, type, copies, parameters},
-        attention_output_{{&parts.attention_output, 1}, type, copies, parameters},
-        intermediate_{{&parts.intermediate, 1}, type, copies, parameters},
-        output_{{&parts.output, 1}, type, copies, parameters},
-        norm1_{parts.attention_norm},
-        norm2_{parts.output_norm},
-        dropout1_{parts.dropout.attention_output},
-        dropout2_{parts.dropout.output},
-        attention_dropout_{parts.dropout.attention},
-        activation_{parts.activation},
-        heads_{parts.heads} {}
+      : traits_{parts.traits},
+        type_{copies.type()},
+        qkv_{parts.qkv, copies, parameters},
+        attention_output_{{parts.attention_output}, copies, parameters},
+        intermediate_{{parts.intermediate}, copies, parameters},
+        output_{{parts.output}, copies, parameters},
+        attention_{parts.traits, dropout.attention},
+        norm1_{parts.norm1},
+        norm2_{parts.norm2},
+        dropout1_{dropout.attention_output},
+        dropout2_{dropout.output},
+        gates_{dropout.gates} {}
 
-  /// Returns the hidden states after the layer, for those before it [tokens, hidden], fp32. With
+  /// Returns the hidden states after the layer, for those before it [tokens, hidden]. With
   /// `only_first` they are those of each row's first token, [rows, hidden].
-  at::Tensor forward(const at::Tensor& x, const Rows& rows, bool training, bool only_first) {
+  Hidden forward(Hidden x, const Rows& rows, bool training, bool only_first) {
     only_first_ = only_first;
-    input_ = x.to(type_);
-    at::Tensor residual = x;
-    context_ = attend(qkv_.forward(input_), rows, training);
+    at::Tensor context =
+        attention_.forward(qkv_.forward(x.normal.to(type_), training), rows, training);
     if (only_first) {
-      chosen_ = context_.index_select(0, rows.first);
-      residual = x.index_select(0, rows.first);
-    } else {
-      chosen_ = context_;
+      context = context.index_select(0, rows.first);
+      x.residual = x.residual.index_select(0, rows.first);
     }
-    at::Tensor y = dropout1_.forward(attention_output_.forward(chosen_), training);
-    y = norm1_.forward(residual.add(y));
-    attended_ = y.to(type_);
-    before_activation_ = intermediate_.forward(attended_);
-    activated_ = activate(before_activation_);
-    const at::Tensor output = dropout2_.forward(output_.forward(activated_), training);
-    return norm2_.forward(y.add(output));
+    const at::Tensor attended = attention_output_.forward(context, training);
+    x = add_and_norm(traits_, norm1_, x.residual, dropout1_.forward(attended, training));
+    before_activation_ = intermediate_.forward(x.normal.to(type_), training);
+    const at::Tensor active = gates_.forward(activate(before_activation_, traits_), training);
+    const at::Tensor output = output_.forward(active, training);
+    return add_and_norm(traits_, norm2_, x.residual, dropout2_.forward(output, training));
   }
 
-  /// Returns the gradient of the hidden states before the layer, given that after it, and lets go
+  /// Returns the gradients of the hidden states before the layer, given those after it, and lets go
   /// of what `forward` kept. `ones` [1, tokens] is of the type of products.
-  at::Tensor backward(const at::Tensor& gradient, const Rows& rows, const at::Tensor& ones,
-                      std::vector<at::Tensor>& norm_gradients, std::vector<at::Tensor>& added) {
-    at::Tensor d = norm2_.backward(gradient, norm_gradients, added);
-    at::Tensor d_y = dropout2_.backward(d.to(type_));
-    output_.add_gradients(std::exchange(activated_, {}), d_y, ones);
-    d_y = activation_backward(output_.backward(d_y), std::exchange(before_activation_, {}));
-    intermediate_.add_gradients(std::exchange(attended_, {}), d_y, ones);
-    intermediate_.backward_into(d, d_y);
-    d = norm1_.backward(d, norm_gradients, added);
-    d_y = dropout1_.backward(d.to(type_));
-    attention_output_.add_gradients(std::exchange(chosen_, {}), d_y, ones);
-    at::Tensor d_context = attention_output_.backward(d_y);
+  Hidden backward(const Hidden& d_hidden, const Rows& rows, const at::Tensor& ones,
+                  NormGradients& norms) {
+    Hidden d = before(norm2_, d_hidden, norms);
+    at::Tensor d_y = dropout2_.backward(d.residual.to(type_));
+    d_y = activated_backward(output_.backward(d_y, ones));
+    intermediate_.backward(d.normal, d_y, ones);
+    d = before(norm1_, d, norms);
+    d_y = dropout1_.backward(d.residual.to(type_));
+    at::Tensor d_context = attention_output_.backward(d_y, ones);
     if (only_first_) {
-      d_context = at::zeros_like(context_).index_copy_(0, rows.first, d_context);
-      d = at::zeros(context_.sizes(), d.options()).index_copy_(0, rows.first, d);
+      d_context = spread(d_context, rows);
+      d = gradients_of(spread(d.residual, rows));
     }
-    d_y = attend_backward(d_context, rows);
-    qkv_.add_gradients(std::exchange(input_, {}), d_y, ones);
-    qkv_.backward_into(d, d_y);
+    qkv_.backward(d.normal, attention_.backward(d_context, rows), ones);
     return d;
   }
 
-  /// Returns a one for each token that `forward` got, [1, tokens], of the type of products.
-  [[nodiscard]] at::Tensor ones() const { return at::ones({1, input_.size(0)}, input_.options()); }
-
   /// Lets go of what `forward` kept.
   void forget() {
-    input_ = qkv_result_ = context_ = chosen_ = attended_ = before_activation_ = activated_ =
-        logsumexp_ = seed_ = offset_ = at::Tensor{};
+    for (Map* map : {&qkv_, &attention_output_, &intermediate_, &output_}) map->forget();
+    attention_.forget();
     norm1_.forget();
     norm2_.forget();
+    before_activation_.reset();
   }
 
  private:
-  /// Returns x [tokens, n · hidden] as n tensors [1, tokens, heads, hidden / heads].
-  template <std::size_t n>
-  [[nodiscard]] std::array<at::Tensor, n> split(const at::Tensor& x) const {
-    const auto count = static_cast<std::int64_t>(n);
-    const at::Tensor parts = x.view({1, x.size(0), count, heads_, x.size(1) / count / heads_});
-    std::array<at::Tensor, n> result;
-    for (std::size_t i = 0; i < n; ++i) result[i] = parts.select(2, static_cast<std::int64_t>(i));
-    return result;
+  /// Returns the gradients of a residual to which others are added, and of what is read of it.
+  [[nodiscard]] Hidden gradients_of(const at::Tensor& residual) const {
+    return {residual, traits_.norms_first ? at::zeros_like(residual) : residual};
   }
 
-  /// Returns attention (Rabe and Staats 2021) [tokens, hidden] of q, k and v [tokens, 3 hidden].
-  at::Tensor attend(at::Tensor qkv, const Rows& rows, bool training) {
-    const auto [q, k, v] = split<3>(qkv);
-    at::Tensor context;
-    std::tie(context, logsumexp_, seed_, offset_, std::ignore, std::ignore) =
-        at::_efficient_attention_forward(q, k, v, /*bias=*/{}, rows.starts, rows.starts,
-                                         rows.longest, rows.longest,
-                                         training ? attention_dropout_ : 0,
-                                         /*custom_mask_type=*/0, /*compute_log_sumexp=*/training);
-    const std::int64_t hidden = qkv.size(1) / 3;
-    qkv_result_ = std::move(qkv);
-    return context.view({context.size(1), hidden});
+  /// Returns the gradient of the residual before a norm, with that of what was read before it.
+  [[nodiscard]] Hidden before(Norm& norm, const Hidden& d, NormGradients& norms) const {
+    const at::Tensor d_x = norm.backward(d.normal, norms);
+    return gradients_of(traits_.norms_first && d.residual.defined() ? d.residual.add(d_x) : d_x);
   }
 
-  /// Returns the gradient of q, k and v side by side. One split of the keys gives equal bits.
-  at::Tensor attend_backward(const at::Tensor& d_context, const Rows& rows) {
-    const at::Tensor qkv = std::exchange(qkv_result_, {});
-    const auto [q, k, v] = split<3>(qkv);
-    const auto gradients = at::_efficient_attention_backward(
-        split<1>(d_context)[0], q, k, v, /*bias=*/{}, split<1>(std::exchange(context_, {}))[0],
-        rows.starts, rows.starts, rows.longest, rows.longest, logsumexp_, attention_dropout_, seed_,
-        offset_, /*custom_mask_type=*/0, /*bias_requires_grad=*/false, /*scale=*/{},
-        /*num_splits_key=*/1, /*window_size=*/{}, /*shared_storage_dqdkdv=*/true);
-    // The three gradients are parts of one tensor, as q, k and v are.
-    return std::get<0>(gradients).as_strided(qkv.sizes(), qkv.strides());
+  /// Returns [tokens, hidden] with x [rows, hidden] at the rows' first tokens and 0 elsewhere.
+  static at::Tensor spread(const at::Tensor& x, const Rows& rows) {
+    return at::zeros({rows.positions.size(0), x.size(1)}, x.options())
+        .index_copy_(0, rows.first, x);
   }
 
-  [[nodiscard]] std::string_view approximation() const {
-    return activation_ == ActivationKind::gelu_new ? "tanh" : "none";
-  }
-  [[nodiscard]] at::Tensor activate(const at::Tensor& x) const {
-    return activation_ == ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation());
-  }
-  [[nodiscard]] at::Tensor activation_backward(const at::Tensor& d_y, const at::Tensor& x) const {
-    if (activation_ == ActivationKind::relu) return at::threshold_backward(d_y, x, 0);
-    return at::gelu_backward(d_y, x, approximation());
+  at::Tensor activated_backward(at::Tensor d_y) {
+    const at::Tensor x = std::exchange(before_activation_, {});
+    const auto backward = [&](const at::Tensor& d, const at::Tensor& from) {
+      return traits_.activation == ActivationKind::relu
+                 ? at::threshold_backward(d, from, 0)
+                 : at::gelu_backward(d, from, approximation(traits_.activation));
+    };
+    if (!traits_.gated) return backward(d_y, x);
+    const auto parts = x.chunk(2, -1);
+    d_y = gates_.backward(d_y);
+    const at::Tensor d_gate = d_y.mul(activate(parts[0], traits_.activation));
+    return at::cat({backward(d_y.mul(parts[1]), parts[0]), d_gate}, -1);
   }
 
+  LayerTraits traits_;
   at::ScalarType type_;
   Map qkv_, attention_output_, intermediate_, output_;
+  Attention attention_;
   Norm norm1_, norm2_;
-  MaskedDropout dropout1_, dropout2_;
-  double attention_dropout_;
-  ActivationKind activation_;
-  std::int64_t heads_;
+  MaskedDropout dropout1_, dropout2_, gates_;
   bool only_first_ = false;
-  at::Tensor input_, qkv_result_, context_, chosen_, attended_, before_activation_, activated_;
-  at::Tensor logsumexp_, seed_, offset_;
+  at::Tensor before_activation_;
 };
 
 /// The layers of an encoder, computed without padding and without autograd.
 class Layers {
  public:
   /// `type` is the type of products. The gradients of `parameters` may get other tensors.
-  Layers(std::span<const LayerParts> parts, at::ScalarType type,
-         std::span<tensor::Parameter> parameters) {
-    for (const LayerParts& layer : parts) layers_.emplace_back(layer, type, copies_, parameters);
+  Layers(const EncoderLayers& parts, at::ScalarType type, std::span<tensor::Parameter> parameters)
+      : copies_{type}, all_tokens_{parts.mean_pooling}, shares_{!parts.order.empty()} {
+    std::vector<Layer> made;
+    for (const LayerParts& layer : parts.layers) {
+      made.emplace_back(layer, parts.dropout, copies_, parameters);
+      reach_ = std::min(reach_, layer.traits.reach);
+    }
+    for (const std::size_t i : steps(parts.order, made.size())) layers_.push_back(made[i]);
   }
 
-  /// Returns the hidden states of first tokens [rows, hidden], for those before the layers [tokens,
-  /// hidden], all fp32. In training it keeps what `backward` needs.
-  at::Tensor forward(at::Tensor hidden, const Rows& rows, bool training) {
+  /// Returns the distance of the farthest key of a query, in the layer where it is smallest.
+  [[nodiscard]] std::size_t reach() const { return reach_; }
+
+  /// Returns the hidden states of first tokens [rows, hidden], or of all [tokens, hidden] for
+  /// their means, for those before the layers [tokens, hidden], all fp32. In training it keeps what
+  /// `backward` needs.
+  at::Tensor forward(const at::Tensor& embedded, const Rows& rows, bool training) {
     copies_.refresh();
+    Hidden hidden{embedded, embedded};
     for (Layer& layer : layers_) {
-      hidden = layer.forward(hidden, rows, training, &layer == &layers_.back());
+      hidden = layer.forward(hidden, rows, training, !all_tokens_ && &layer == &layers_.back());
       if (!training) layer.forget();
     }
-    return hidden;
+    return hidden.normal;
   }
 
   /// Adds the gradients of the parameters. Returns that of the hidden states before the layers,
-  /// given that of the first tokens after them.
-  at::Tensor backward(at::Tensor gradient, const Rows& rows) {
-    const at::Tensor ones = layers_.front().ones();
-    std::vector<at::Tensor> norm_gradients, added;
+  /// given that of `forward`'s result.
+  at::Tensor backward(const at::Tensor& gradient, const Rows& rows) {
+    const auto options = gradient.options().dtype(copies_.type());
+    const at::Tensor ones = at::ones({1, rows.positions.size(0)}, options);
+    NormGradients norms;
+    Hidden d{.residual = {}, .normal = gradient};
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-      gradient = layer->backward(gradient, rows, ones, norm_gradients, added);
+      d = layer->backward(d, rows, ones, norms);
+      if (shares_) norms.add();  // the operator takes each tensor once
     }
-    if (!added.empty()) at::_foreach_add_(norm_gradients, added);
-    return gradient;
+    norms.add();
+    return d.residual.is_same(d.normal) ? d.normal : d.residual.add(d.normal);
   }
 
   /// Lets go of what `forward` kept.
@@ -270,6 +238,9 @@ class Layers {
 
  private:
   ParameterCopies copies_;
+  bool all_tokens_;
+  bool shares_;  ///< tokens pass through a layer more than once
+  std::size_t reach_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
 };
 

@@ -1,130 +1,224 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/addmm.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/native_dropout.h>
+#include <ATen/ops/native_dropout_backward.h>
+#include <ATen/ops/zeros_like.h>
 
-#include <seqtrain/model/cpu/encoder_parts.hpp>
-#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::packed {
 
-/// The parts of one layer of BERT's form, for `Layers`.
-struct LayerParts {
-  std::vector<Linear> qkv;  ///< the maps of queries, keys and values
-  Linear attention_output, intermediate, output;
-  LayerNorm attention_norm, output_norm;
-  ActivationKind activation;
-  std::int64_t heads;
-  cpu::DropoutRates dropout;
-};
-
-/// Copies of parameters in the type of products, which are made again when a parameter has changed.
+/// Copies of parameters in the type of products, each of which is made again when its parameter has
+/// changed.
 class ParameterCopies {
  public:
-  /// Makes `copy` follow `value`, which has the same shape.
-  void add(const at::Tensor& value, const at::Tensor& copy) {
-    values_.push_back(value.detach());
-    copies_.push_back(copy);
+  explicit ParameterCopies(at::ScalarType type) : type_{type} {}
+
+  [[nodiscard]] at::ScalarType type() const { return type_; }
+
+  /// Returns the values one below the other, in the type of products. The result follows changes.
+  [[nodiscard]] at::Tensor joined(const std::vector<at::Tensor>& values) {
+    const at::Tensor first = values.front().detach();
+    if (values.size() == 1 && first.scalar_type() == type_) return first;
+    at::Tensor copy = at::cat(values).detach().to(type_);
+    std::int64_t row = 0;
+    for (const at::Tensor& value : values) {
+      values_.push_back(value.detach());
+      copies_.push_back(copy.narrow(0, row, value.size(0)));
+      changes_.push_back(-1);
+      row += value.size(0);
+    }
+    return copy;
   }
 
   void refresh() {
-    std::int64_t changes = 0;
-    for (const at::Tensor& value : values_) changes += tensor::changes_of(value);
-    if (changes == changes_) return;
-    at::_foreach_copy_(copies_, values_);
-    changes_ = changes;
+    std::vector<at::Tensor> from, to;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const std::int64_t changes = tensor::changes_of(values_[i]);
+      if (std::exchange(changes_[i], changes) == changes) continue;
+      from.push_back(values_[i]);
+      to.push_back(copies_[i]);
+    }
+    if (!to.empty()) at::_foreach_copy_(to, from);
   }
 
  private:
+  at::ScalarType type_;
   std::vector<at::Tensor> values_, copies_;
-  std::int64_t changes_ = -1;
+  std::vector<std::int64_t> changes_;
 };
 
-/// A linear map whose factors are of some type and whose gradients are fp32. Maps with the same
-/// input are one product, and their gradients become parts of one tensor.
-class Map {
+/// Adds `scale` times the product of a and b, whose sums are fp32, to `sum`.
+inline void add_product(at::Tensor sum, const at::Tensor& a, const at::Tensor& b,
+                        double scale = 1) {
+  if (a.scalar_type() == sum.scalar_type()) {
+    at::addmm_out(sum, sum, a, b, 1, scale);
+  } else {
+    at::addmm_out(sum, sum, a, b, sum.scalar_type(), 1, scale);
+  }
+}
+
+/// Dropout by the device's own generator, and its mask of one forward pass.
+class MaskedDropout {
  public:
-  /// Every map must have a bias.
-  Map(std::span<const Linear> maps, at::ScalarType type, ParameterCopies& copies,
-      std::span<tensor::Parameter> parameters) {
-    std::int64_t out = 0;
-    for (const Linear& map : maps) out += map.weight.size(0);
-    const std::int64_t in = maps[0].weight.size(1);
-    const auto options = maps[0].weight.options().requires_grad(false);
-    const bool copied = maps.size() > 1 || type != at::kFloat;
-    weight_ = copied ? at::empty({out, in}, options.dtype(type)) : maps[0].weight.detach();
-    bias_ = copied ? at::empty({out}, options.dtype(type)) : maps[0].bias.detach();
-    if (maps[0].weight.requires_grad()) {
-      d_weight_ = at::zeros({out, in}, options);
-      d_bias_ = at::zeros({1, out}, options);
-    }
-    std::int64_t row = 0;
-    for (const Linear& map : maps) {
-      const auto rows = [&](const at::Tensor& all) {
-        return all.narrow(0, row, map.weight.size(0));
-      };
-      if (copied) copies.add(map.weight, rows(weight_));
-      if (copied) copies.add(map.bias, rows(bias_));
-      if (d_weight_.defined()) {
-        set_gradient(map.weight, rows(d_weight_), parameters);
-        set_gradient(map.bias, rows(d_bias_[0]), parameters);
-      }
-      row += map.weight.size(0);
-    }
+  explicit MaskedDropout(double probability) : probability_{probability} {}
+
+  at::Tensor forward(const at::Tensor& x, bool training) {
+    mask_.reset();
+    if (!training || probability_ == 0) return x;
+    at::Tensor y;
+    std::tie(y, mask_) = at::native_dropout(x, probability_, true);
+    return y;
   }
 
-  /// Returns x Wᵀ + b of x [tokens, in].
-  [[nodiscard]] at::Tensor forward(const at::Tensor& x) const {
-    return at::addmm(bias_, x, weight_.t());
-  }
-
-  /// Adds the gradients of W and b, given x, the gradient of the result, and as many ones as x has
-  /// tokens or more.
-  void add_gradients(const at::Tensor& x, const at::Tensor& d_y, const at::Tensor& ones) {
-    if (!d_weight_.defined()) return;
-    add_product(d_weight_, d_y.t(), x);
-    add_product(d_bias_, ones.narrow(1, 0, x.size(0)), d_y);
-  }
-
-  /// Returns the gradient of x, given that of the result.
-  [[nodiscard]] at::Tensor backward(const at::Tensor& d_y) const { return at::mm(d_y, weight_); }
-
-  /// Adds the gradient of x to d_x, which is fp32.
-  void backward_into(at::Tensor& d_x, const at::Tensor& d_y) const {
-    add_product(d_x, d_y, weight_);
+  at::Tensor backward(const at::Tensor& d_y) {
+    if (!mask_.defined()) return d_y;
+    return at::native_dropout_backward(d_y, std::exchange(mask_, {}), 1 / (1 - probability_));
   }
 
  private:
-  /// Adds the product of a and b, whose sums are fp32, to `sum`.
-  static void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {
-    if (a.scalar_type() == at::kFloat) {
-      at::addmm_out(sum, sum, a, b);
-    } else {
-      at::addmm_out(sum, sum, a, b, at::kFloat);
-    }
+  double probability_;
+  at::Tensor mask_;
+};
+
+/// The adapter of a linear map, whose result is in `count` columns from `first` on, and its numbers
+/// of one forward pass.
+class Adapter {
+ public:
+  Adapter(const LowRank& low, std::int64_t first, std::int64_t count, ParameterCopies& copies)
+      : low_{low},
+        first_{first},
+        count_{count},
+        a_{copies.joined({low.a})},
+        b_{copies.joined({low.b})},
+        dropout_{low.dropout} {}
+
+  /// Adds what the adapter computes of x [tokens, in] to y [tokens, out].
+  void forward(const at::Tensor& x, const at::Tensor& y, bool training) {
+    x_ = dropout_.forward(x, training);
+    reduced_ = at::mm(x_, a_.t());
+    add_product(y.narrow(1, first_, count_), reduced_, b_.t(), low_.scale);
   }
 
-  static void set_gradient(const at::Tensor& value, const at::Tensor& gradient,
-                           std::span<tensor::Parameter> parameters) {
-    for (tensor::Parameter& parameter : parameters) {
-      if (!parameter.value.is_same(value)) continue;
-      parameter.gradient = gradient;
-      parameter.value.mutable_grad() = gradient;
+  /// Adds the gradients of A and B, and that of x to d_x.
+  void backward(const at::Tensor& d_x, const at::Tensor& d_result) {
+    const at::Tensor d_y = d_result.narrow(1, first_, count_);
+    add_product(low_.b.grad(), d_y.t(), reduced_, low_.scale);
+    const at::Tensor d_reduced = at::mm(d_y, b_);
+    add_product(low_.a.grad(), d_reduced.t(), x_, low_.scale);
+    if (low_.dropout > 0) {
+      d_x.add_(dropout_.backward(at::mm(d_reduced, a_)), low_.scale);
+    } else {
+      add_product(d_x, d_reduced, a_, low_.scale);
     }
+    forget();
+  }
+
+  void forget() { x_ = reduced_ = at::Tensor{}; }
+
+ private:
+  LowRank low_;
+  std::int64_t first_, count_;
+  at::Tensor a_, b_;
+  MaskedDropout dropout_;
+  at::Tensor x_, reduced_;
+};
+
+/// A linear map whose factors are of some type and whose gradients are fp32, and its input of one
+/// forward pass. Maps with the same input are one product, and their gradients become parts of one
+/// tensor. It adds what adapters of the maps compute.
+class Map {
+ public:
+  /// All maps have a bias, or none of them has one.
+  Map(const std::vector<Linear>& maps, ParameterCopies& copies,
+      std::span<tensor::Parameter> parameters) {
+    std::vector<at::Tensor> weights, biases;
+    std::int64_t row = 0;
+    for (const Linear& map : maps) {
+      weights.push_back(map.weight);
+      if (map.bias.defined()) biases.push_back(map.bias);
+      const std::int64_t rows = map.weight.size(0);
+      if (map.low_rank.a.defined()) adapters_.push_back({map.low_rank, row, rows, copies});
+      row += rows;
+    }
+    weight_ = copies.joined(weights);
+    if (!biases.empty()) bias_ = copies.joined(biases);
+    if (!maps[0].weight.requires_grad()) return;
+    d_weight_ = joined_gradient(weights, parameters);
+    if (!biases.empty()) d_bias_ = joined_gradient(biases, parameters).unsqueeze(0);
+  }
+
+  /// Returns x Wᵀ + b of x [tokens, in], and what the adapters add.
+  [[nodiscard]] at::Tensor forward(const at::Tensor& x, bool training) {
+    if (d_weight_.defined()) x_ = x;
+    const at::Tensor y =
+        bias_.defined() ? at::addmm(bias_, x, weight_.t()) : at::mm(x, weight_.t());
+    for (Adapter& adapter : adapters_) adapter.forward(x, y, training);
+    return y;
+  }
+
+  /// Adds the gradients of the parameters, and that of x to d_x, given that of the result.
+  void backward(const at::Tensor& d_x, const at::Tensor& d_y, const at::Tensor& ones) {
+    add_product(d_x, d_y, weight_);
+    add_gradients(d_x, d_y, ones);
+  }
+
+  /// Returns the gradient of x in the type of products, and adds those of the parameters. There
+  /// must be as many `ones` as x has tokens, or more.
+  [[nodiscard]] at::Tensor backward(const at::Tensor& d_y, const at::Tensor& ones) {
+    at::Tensor d_x = at::mm(d_y, weight_);
+    add_gradients(d_x, d_y, ones);
+    return d_x;
+  }
+
+  void forget() {
+    x_.reset();
+    for (Adapter& adapter : adapters_) adapter.forget();
+  }
+
+ private:
+  void add_gradients(const at::Tensor& d_x, const at::Tensor& d_y, const at::Tensor& ones) {
+    for (Adapter& adapter : adapters_) adapter.backward(d_x, d_y);
+    if (d_weight_.defined()) add_product(d_weight_, d_y.t(), x_);
+    if (d_bias_.defined()) add_product(d_bias_, ones.narrow(1, 0, d_y.size(0)), d_y);
+    x_.reset();
+  }
+
+  /// Gives the values gradients that lie one below the other, and returns them as one tensor.
+  static at::Tensor joined_gradient(const std::vector<at::Tensor>& values,
+                                    std::span<tensor::Parameter> parameters) {
+    const at::Tensor all = at::zeros_like(at::cat(values).detach());
+    std::int64_t row = 0;
+    for (const at::Tensor& value : values) {
+      const at::Tensor gradient = all.narrow(0, row, value.size(0));
+      row += value.size(0);
+      for (tensor::Parameter& parameter : parameters) {
+        if (!parameter.value.is_same(value)) continue;
+        parameter.gradient = gradient;
+        parameter.value.mutable_grad() = gradient;
+      }
+    }
+    return all;
   }
 
   at::Tensor weight_, bias_;
   at::Tensor d_weight_, d_bias_;
+  std::vector<Adapter> adapters_;
+  at::Tensor x_;
 };
 
 }  // namespace seqtrain::model::packed

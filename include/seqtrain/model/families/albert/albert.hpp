@@ -10,7 +10,6 @@
 #include <seqtrain/model/families/albert/config.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
-#include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 

@@ -8,10 +8,8 @@
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
-#include <seqtrain/model/families/attention.hpp>
 #include <seqtrain/model/families/bert/embeddings.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
-#include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
@@ -34,26 +32,25 @@ class BertEncoder {
   BertEncoder(const Scope& scope, const typename Family::Config& config)
       : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions},
         projection_{projection(scope, embedding_size(config), config.hidden_size)},
-        layers_{layers(scope, config)},
-        mean_{config.mean_pooling} {}
+        layers_{stack(scope, config)} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    return pooled(layers_(embed(batch, dropout), mask_of(batch), dropout), batch, mean_);
+    return pooled(layers_(embed(batch, dropout), mask_of(batch), dropout), batch,
+                  layers().mean_pooling);
   }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor embedded = embeddings_(batch, dropout);
     return projection_ ? (*projection_)(embedded) : embedded;
   }
-  [[nodiscard]] const LayerStack& layers() const { return layers_; }
+  [[nodiscard]] const EncoderLayers& layers() const { return layers_.parts(); }
 
   /// Returns the encoder for the hand-written passes.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};
-    auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
-    if (parts) parts->mean_pooling = mean_;
+    auto parts = cpu::encoder<T>(embeddings_.cpu_part(), layers());
     if (parts && projection_) parts->projection.emplace(cpu::linear<T>({*projection_}));
     return parts;
   }
@@ -73,7 +70,7 @@ class BertEncoder {
     return Linear{scope / "embeddings_project", from, to};
   }
 
-  static LayerStack layers(const Scope& scope, const typename Family::Config& config) {
+  static LayerStack stack(const Scope& scope, const typename Family::Config& config) {
     if constexpr (requires { Family::layer_stack(scope, config); }) {
       return Family::layer_stack(scope, config);
     } else {
@@ -84,7 +81,6 @@ class BertEncoder {
   BertEmbeddings embeddings_;
   std::optional<Linear> projection_;
   LayerStack layers_;
-  bool mean_;
 };
 
 /// The members of a family that differs from BERT only in names, sizes and positions. A family

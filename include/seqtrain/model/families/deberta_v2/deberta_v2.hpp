@@ -14,10 +14,10 @@
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
-#include <seqtrain/model/families/attention.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/deberta_v2/distances.hpp>
 #include <seqtrain/model/families/deberta_v2/layer.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
@@ -159,25 +159,17 @@ class DebertaV2Encoder {
   /// of another size than the hidden states'.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    if (!cpu::supports(config_) || convolution_ || config_.embedding_size != config_.hidden_size) {
-      return {};
-    }
-    const double hidden_dropout = config_.hidden_dropout_prob;
-    cpu::EncoderParts<T> parts{.embeddings = embeddings_.cpu_part(),
-                               .layers = {},
-                               .dropout = {.embeddings = hidden_dropout,
-                                           .attention = config_.attention_probs_dropout_prob,
-                                           .attention_output = hidden_dropout,
-                                           .output = hidden_dropout,
-                                           .distances = hidden_dropout},
-                               .mean_pooling = config_.mean_pooling};
-    for (const auto& layer : layers_) parts.layers.push_back(layer.template cpu_part<T>());
-    if (distances_ && (config_.content_to_position || config_.position_to_content)) {
-      parts.vectors = distances_->template cpu_parts<T>();
-      parts.vectors->has_queries = config_.position_to_content;
-      parts.vectors->has_keys = config_.content_to_position;
+    if (convolution_ || config_.embedding_size != config_.hidden_size) return {};
+    EncoderLayers layers{{}, {}, LayerForm{}.dropout(config_), config_.mean_pooling};
+    layers.dropout.distances = config_.hidden_dropout_prob;
+    for (const auto& layer : layers_) layers.layers.push_back(layer.parts());
+    auto parts = cpu::encoder<T>(embeddings_.cpu_part(), layers);
+    if (parts && distances_ && (config_.content_to_position || config_.position_to_content)) {
+      parts->vectors = distances_->template cpu_parts<T>();
+      parts->vectors->has_queries = config_.position_to_content;
+      parts->vectors->has_keys = config_.content_to_position;
       for (const auto& layer : layers_) {
-        parts.vectors->maps.push_back(layer.template cpu_distance_map<T>());
+        parts->vectors->maps.push_back(layer.template cpu_distance_map<T>());
       }
     }
     return parts;

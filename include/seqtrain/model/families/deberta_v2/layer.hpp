@@ -10,11 +10,10 @@
 #include <ATen/ops/gather.h>
 
 #include <seqtrain/model/cpu/build.hpp>
-#include <seqtrain/model/cpu/layer.hpp>
-#include <seqtrain/model/families/attention.hpp>
+#include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/deberta_v2/distances.hpp>
-#include <seqtrain/model/families/layer_form.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 
@@ -30,12 +29,13 @@ class DebertaV2Layer {
         value_{scope / "attention.self.value_proj", config.hidden_size, config.hidden_size},
         distance_key_{own_map(scope, "pos_key_proj", config, config.content_to_position)},
         distance_query_{own_map(scope, "pos_query_proj", config, config.position_to_content)},
-        heads_{config.num_attention_heads},
         content_to_position_{config.content_to_position},
         position_to_content_{config.position_to_content},
-        attention_dropout_{config.attention_probs_dropout_prob},
-        hidden_dropout_{config.hidden_dropout_prob},
-        after_attention_{scope, config, LayerForm{}} {}
+        rates_{LayerForm{}.dropout(config)},
+        parts_{bert_layer(scope, config, {}, {query_, key_, value_})},
+        heads_{config.num_attention_heads} {
+    parts_.traits.score_parts = static_cast<std::size_t>(score_parts());
+  }
 
   /// Returns hidden states [rows, width, hidden] for those of the layer before. `distances` is
   /// empty if the model has no relative attention.
@@ -48,17 +48,12 @@ class DebertaV2Layer {
     const at::Tensor k = split_heads(key_(x), heads_);
     if (distances) mask.bias = bias(q, k, *distances, scores, dropout);
     const at::Tensor context =
-        attend(q, k, split_heads(value_(x), heads_), mask, attention_dropout_, dropout);
-    return after_attention_(context, x, dropout);
+        attend(q, k, split_heads(value_(x), heads_), mask, rates_.attention, dropout);
+    return after_attention(parts_, rates_, context, x, dropout).normal;
   }
 
-  /// Returns the layer for the hand-written passes, without its map of distances.
-  template <class T>
-  [[nodiscard]] cpu::Layer<T> cpu_part() const {
-    cpu::Layer<T> layer = after_attention_.cpu_part(cpu::linear<T>({query_, key_, value_}));
-    layer.score_parts = static_cast<std::size_t>(score_parts());
-    return layer;
-  }
+  /// Returns the layer without its map of distances.
+  [[nodiscard]] const LayerParts& parts() const { return parts_; }
 
   /// Returns the map from embeddings of distances to the vectors that are multiplied by keys, those
   /// that are multiplied by queries, or both.
@@ -88,7 +83,7 @@ class DebertaV2Layer {
   [[nodiscard]] std::optional<at::Tensor> bias(const at::Tensor& q, const at::Tensor& k,
                                                const BatchDistances& distances, int scores,
                                                Dropout& dropout) const {
-    const at::Tensor embeddings = dropout(distances.embeddings, hidden_dropout_).unsqueeze(0);
+    const at::Tensor embeddings = dropout(distances.embeddings, rates_.output).unsqueeze(0);
     const auto score = [&](const at::Tensor& content, const Linear& map, const at::Tensor& rows,
                            double scale) {
       const at::Tensor keys = split_heads(map(embeddings), heads_).squeeze(0).div(scale);
@@ -115,11 +110,10 @@ class DebertaV2Layer {
 
   Linear query_, key_, value_;
   std::optional<Linear> distance_key_, distance_query_;
-  std::int64_t heads_;
   bool content_to_position_, position_to_content_;
-  double attention_dropout_;
-  double hidden_dropout_;
-  AfterAttention after_attention_;
+  DropoutRates rates_;
+  LayerParts parts_;
+  std::int64_t heads_;
 };
 
 }  // namespace seqtrain::model

@@ -4,7 +4,7 @@
 
 #include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/model/families/distilbert/config.hpp>
-#include <seqtrain/model/families/layer_form.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 

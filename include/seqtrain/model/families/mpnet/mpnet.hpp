@@ -11,9 +11,9 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/where.h>
 
+#include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/distance_bias.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
-#include <seqtrain/model/families/attention.hpp>
 #include <seqtrain/model/families/bert/embeddings.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/families/mpnet/config.hpp>
@@ -83,22 +83,21 @@ class MpnetEncoder {
   MpnetEncoder(const Scope& scope, const weights::ModelConfig& config)
       : embeddings_{scope / "embeddings", config, config.hidden_size, Positions::after_padding},
         layers_{scope / "encoder.layer", config, form},
-        relative_{scope / "encoder.relative_attention_bias", config.num_attention_heads},
-        mean_{config.mean_pooling} {}
+        relative_{scope / "encoder.relative_attention_bias", config.num_attention_heads} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     AttentionMask mask = mask_of(batch);
     mask.bias = relative_(batch.input_ids.size(1));
-    return pooled(layers_(embeddings_(batch, dropout), mask, dropout), batch, mean_);
+    return pooled(layers_(embeddings_(batch, dropout), mask, dropout), batch,
+                  layers_.parts().mean_pooling);
   }
 
   /// Returns the encoder for the hand-written passes.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    auto parts = cpu::encoder<T>(embeddings_.cpu_part(), layers_.parts());
     if (parts) parts->distances.emplace(relative_.cpu_part());
-    if (parts) parts->mean_pooling = mean_;
     return parts;
   }
 
@@ -112,7 +111,6 @@ class MpnetEncoder {
   BertEmbeddings embeddings_;
   LayerStack layers_;
   RelativePositions relative_;
-  bool mean_;
 };
 
 /// MPNet (Song et al. 2020): scores of attention have a bias by the distance of two tokens, the
