@@ -149,12 +149,16 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
     if (!program.parser.is_given("max-length"))
       flags.max_length = 0;  // that of the model's windows
     flags.stride = static_cast<std::int64_t>(windows->stride);
+    flags.window_pooling = windows->pooling;
+    const std::string pooling = windows->pooling == text::WindowPooling::max ? "max" : "mean";
     for (auto& [name, value] : values) {
       if (name == "long-texts") value = "windows";
       if (name == "stride") value = std::to_string(flags.stride);
+      if (name == "window-pooling") value = pooling;
     }
     program.log.info("Long texts are read in windows with a stride of " +
-                     std::to_string(flags.stride) + ", as the model has read them before");
+                     std::to_string(flags.stride) + " and the " + pooling +
+                     " of their logits, as the model has read them before");
   }
   if (!flags.long_texts && (windows || flags.max_length > 0)) flags.long_texts = way;
   set_long_texts(tokenizer, flags, static_cast<std::size_t>(flags.max_length));

@@ -302,6 +302,13 @@ TEST_F(Mnli, ReadsLongTextsInWindows) {
   ASSERT_EQ(again.size(), 16u);
   ASSERT_EQ(known.size(), 16u);
   for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
+  const std::string files = " --train-file " + file_.string() + " --dev-file " + file_.string();
+  const auto further = run_example(
+      "mnli", "--model " + (directory_ / "run/model").string() + files + " --epochs 1 --threads 1" +
+                  " --output-dir " + (directory_ / "further").string());
+  ASSERT_EQ(further.code, 0) << further.output;
+  EXPECT_EQ(read_file(directory_ / "further/model/tokenizer_config.json"),
+            read_file(directory_ / "run/model/tokenizer_config.json"));
   ASSERT_EQ(run_example("mnli", flags("whole", windows, "--epochs 2")).code, 0);
   ASSERT_EQ(run_example("mnli", flags("run", windows + "--resume auto", "--epochs 2")).code, 0);
   EXPECT_TRUE(read_file(directory_ / "whole/model.pth") == read_file(directory_ / "run/model.pth"));

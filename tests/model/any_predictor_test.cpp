@@ -419,7 +419,7 @@ TEST(AnyPredictor, AdaptersHaveLabelsAndTasksOfTheirOwn) {
   EXPECT_EQ(AnyPredictor{saved.three.path()}.problem_type(), ProblemType::regression);
 }
 
-TEST(AnyPredictor, RefusesAnAdapterThatReadsLongTextsOtherwise) {
+TEST(AnyPredictor, AnAdapterHasItsOwnLengthButNoOtherWayToReadLongTexts) {
   const BaseWithAdapters saved;
   const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
   const auto directory = saved.adapters().front();
@@ -428,6 +428,9 @@ TEST(AnyPredictor, RefusesAnAdapterThatReadsLongTextsOtherwise) {
                                std::filesystem::copy_options::overwrite_existing);
   }
   EXPECT_NO_THROW((void)base.with_adapter(directory));
+  tests::write_file(directory / "tokenizer_config.json", R"({"model_max_length": 7})");
+  EXPECT_EQ(base.with_adapter(directory).usual_length(), 7u);
+  EXPECT_EQ(base.usual_length(), AnyPredictor{saved.base.path()}.usual_length());
   tests::write_file(directory / "tokenizer_config.json", R"({"truncation_side": "left"})");
   EXPECT_NE(tests::problem_of([&] {
               (void)base.with_adapter(directory);

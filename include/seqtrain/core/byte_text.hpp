@@ -60,7 +60,7 @@ enum class Base64 {
   return text;
 }
 
-/// Returns 16 random hexadecimal digits, a name that no other process has.
+/// Returns 16 random hexadecimal digits, which another process hardly draws too.
 [[nodiscard]] inline std::string random_token() {
   std::random_device random;
   std::array<char, 17> text{};

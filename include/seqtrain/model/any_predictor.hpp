@@ -78,10 +78,8 @@ class AnyPredictor {
   /// Returns the greatest number of ids of a text, including special tokens.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
   /// Returns the number of ids to which texts are truncated unless the caller says otherwise:
-  /// `max_length()`, or what the tokenizer's files allow if that is less.
-  [[nodiscard]] std::size_t usual_length() const {
-    return std::min(max_length_, encode_->max_length());
-  }
+  /// `max_length()`, or what the files of the tokenizer, or of the adapter, allow if that is less.
+  [[nodiscard]] std::size_t usual_length() const { return std::min(max_length_, allowed_length_); }
 
   /// Encodes a text or a pair, truncated to `usual_length()` ids. Throws `InputError` on text that
   /// is not UTF-8.
@@ -148,6 +146,7 @@ class AnyPredictor {
   Precision precision_ = Precision::fp32;
   std::size_t maps_in_bf16_ = 0;
   std::size_t max_length_ = 0;
+  std::size_t allowed_length_ = 0;  ///< by the files of the tokenizer or the adapter
   bool has_head_ = true;
   std::int32_t adapter_ = 0;  ///< its number
   bool by_itself_ = false;    ///< each text is predicted alone

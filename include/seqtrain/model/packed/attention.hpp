@@ -58,7 +58,8 @@ class Attention {
     return context_.view({tokens, hidden});
   }
 
-  /// Returns the gradient of q, k and v side by side. One split of the keys gives equal bits.
+  /// Returns the gradient of q, k and v side by side. One split of the keys gives equal bits; with
+  /// a window, the order of FlashAttention's sums is fixed only if operators are deterministic.
   at::Tensor backward(const at::Tensor& d_context, const Rows& rows) {
     const at::Tensor qkv = std::exchange(qkv_, {});
     const at::Tensor context = std::exchange(context_, {});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
@@ -141,6 +140,7 @@ class Layer {
     attention_.forget();
     norm1_.forget();
     norm2_.forget();
+    for (MaskedDropout* dropout : {&dropout1_, &dropout2_, &gates_}) dropout->forget();
     before_activation_.reset();
   }
 

@@ -90,6 +90,8 @@ class MaskedDropout {
     return at::native_dropout_backward(d_y, std::exchange(mask_, {}), 1 / (1 - probability_));
   }
 
+  void forget() { mask_.reset(); }
+
  private:
   double probability_;
   at::Tensor mask_;
@@ -128,7 +130,10 @@ class Adapter {
     forget();
   }
 
-  void forget() { x_ = reduced_ = at::Tensor{}; }
+  void forget() {
+    x_ = reduced_ = at::Tensor{};
+    dropout_.forget();
+  }
 
  private:
   LowRank low_;

@@ -88,7 +88,8 @@ struct AnyPredictor::State {
 SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& directory,
                                              const PredictorOptions& options)
     : encode_{std::make_shared<predict::TextEncoder>(
-          detail::load_text_encoder(detail::model_folder(directory), options.base))} {
+          detail::load_text_encoder(detail::model_folder(directory), options.base))},
+      allowed_length_{encode_->max_length()} {
   const auto folder = detail::model_folder(directory);
   state_.reset(new State{folder, detail::load_trained(folder, *encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
@@ -115,15 +116,16 @@ AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
   if (model == nullptr || !weights::is_adapter(folder)) {
     throw InputError{"is no adapter, or not of an encoder", {.object = directory.string()}};
   }
-  const bool other =
-      !text::tokenizer_files(folder).empty() &&
-      text::detail::long_texts_of(text::TokenizerFolder{folder}) != encode_->long_texts();
+  const bool has_own = !text::tokenizer_files(folder).empty();
+  const text::TokenizerFolder own{folder};
+  const bool other = has_own && text::detail::long_texts_of(own) != encode_->long_texts();
   if (other || encode_->windows()) {
     throw InputError{"reads long texts otherwise than its base, or in windows",
                      {.object = directory.string()},
                      "serve it alone by --model"};
   }
   AnyPredictor result = *this;
+  if (has_own) result.allowed_length_ = text::detail::max_length_of(own);
   auto loaded = load_any_network(
       weights::WeightsFolder{folder, base},
       {.tokenizer_size = encode_->vocab_size(), .only_predicts = true, .only_adapter = true});

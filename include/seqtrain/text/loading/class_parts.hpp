@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -34,6 +35,17 @@ namespace seqtrain::text::detail {
   const auto truncation = file ? file->find("truncation") : std::nullopt;
   const auto direction = truncation ? truncation->find("direction") : std::nullopt;
   return side_of(direction && direction->string() == "Left");
+}
+
+/// Returns tokenizer_config.json's `model_max_length`, or its older name `max_len`. transformers
+/// writes 10^30 for no limit.
+[[nodiscard]] inline std::size_t max_length_of(const TokenizerFolder& folder) {
+  auto length = folder.setting("model_max_length");
+  if (!length) length = folder.setting("max_len");
+  constexpr double most = 1e9;
+  if (!length || length->number() > most) return EncodeOptions{}.max_length;
+  if (length->number() < 1) throw length->error("must be at least 1");
+  return static_cast<std::size_t>(length->number());
 }
 
 /// Adds the tokens of a folder to `added` and returns what a tokenizer has besides its pipeline and

@@ -47,17 +47,6 @@ namespace detail {
                    "the class of its tokenizer needs it; transformers' save_pretrained writes it"};
 }
 
-/// Returns tokenizer_config.json's `model_max_length`, or its older name `max_len`. transformers
-/// writes 10^30 for no limit.
-[[nodiscard]] inline std::size_t max_length_of(const TokenizerFolder& folder) {
-  auto length = folder.setting("model_max_length");
-  if (!length) length = folder.setting("max_len");
-  constexpr double most = 1e9;
-  if (!length || length->number() > most) return EncodeOptions{}.max_length;
-  if (length->number() < 1) throw length->error("must be at least 1");
-  return static_cast<std::size_t>(length->number());
-}
-
 /// Returns windows with the stride and the pooling of a folder.
 [[nodiscard]] inline Windows window_settings(const TokenizerFolder& folder) {
   const auto stride = folder.setting("window_stride"), pooling = folder.setting("window_pooling");
