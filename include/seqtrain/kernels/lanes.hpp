@@ -63,21 +63,32 @@ SEQTRAIN_INLINE void store_rounded(Bf16* to, const Floats& from) {
   std::memcpy(to, &halves, sizeof halves);
 }
 
+/// Rounds as `to_bf16` does, but turns subnormal numbers into 0, if the processor has an
+/// instruction for it. Otherwise returns false.
+template <class Floats>
+SEQTRAIN_INLINE bool round_by_instruction([[maybe_unused]] const Floats& from,
+                                          [[maybe_unused]] typename WidthOf<Floats>::Halves& to) {
+#if SEQTRAIN_HAS_CLONES
+  if constexpr (width_of<Floats> == 16) {
+    if (has_bf16_instructions()) {
+      instruction::round_to_bf16(from, to);
+      return true;
+    }
+  }
+#endif
+  return false;
+}
+
 /// Rounds as `to_bf16` does, but a processor with an instruction for it turns subnormal numbers
 /// into 0.
 template <class Floats>
 SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
-#if SEQTRAIN_HAS_CLONES
-  if constexpr (width_of<Floats> == 16) {
-    if (has_bf16_instructions()) {
-      typename WidthOf<Floats>::Halves halves;
-      instruction::round_to_bf16(from, halves);
-      std::memcpy(to, &halves, sizeof halves);
-      return;
-    }
+  typename WidthOf<Floats>::Halves halves;
+  if (round_by_instruction(from, halves)) {
+    std::memcpy(to, &halves, sizeof halves);
+  } else {
+    store_rounded(to, from);
   }
-#endif
-  store_rounded(to, from);
 }
 
 /// Returns a vector with element i equal to i.

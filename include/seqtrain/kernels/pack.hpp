@@ -7,7 +7,6 @@
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
-#include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 #include <seqtrain/kernels/transpose.hpp>
 
@@ -34,17 +33,12 @@ SEQTRAIN_INLINE void upper_halves(const Bits& a, const Bits& b, Floats& to,
 /// turns subnormal numbers into 0, as its products do.
 template <class Floats>
 SEQTRAIN_INLINE void round_factor(const Floats& from, typename WidthOf<Floats>::Bits& to) {
-#if SEQTRAIN_HAS_CLONES
-  if constexpr (width_of<Floats> == 16) {
-    if (has_bf16_instructions()) {
-      typename WidthOf<Floats>::Halves halves;
-      instruction::round_to_bf16(from, halves);
-      to = __builtin_convertvector(halves, typename WidthOf<Floats>::Bits) << 16;
-      return;
-    }
+  typename WidthOf<Floats>::Halves halves;
+  if (round_by_instruction(from, halves)) {
+    to = __builtin_convertvector(halves, typename WidthOf<Floats>::Bits) << 16;
+  } else {
+    round_to_bf16(from, to);
   }
-#endif
-  round_to_bf16(from, to);
 }
 
 }  // namespace detail
