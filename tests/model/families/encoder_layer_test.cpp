@@ -4,7 +4,7 @@
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/families/distilbert/config.hpp>
+#include <seqtrain/model/families/distilbert/distilbert.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
@@ -39,19 +39,12 @@ bool drops_outputs(bool attention, bool feed_forward) {
   config.hidden_dropout_prob = 0.5;
   config.attention_probs_dropout_prob = 0;
   const c10::Device device{c10::kCPU};
+  LayerForm form = DistilBert::layer_form;
+  form.drops_attention_output = attention;
+  form.drops_output = feed_forward;
   ParameterMaker maker{checkpoint, {.prefix = "distilbert", .seed = 1, .device = device}};
-  const LayerStack layers{Scope{maker, "distilbert.transformer.layer", {.required = true}},
-                          config,
-                          {.query = "attention.q_lin",
-                           .key = "attention.k_lin",
-                           .value = "attention.v_lin",
-                           .attention_output = "attention.out_lin",
-                           .attention_norm = "sa_layer_norm",
-                           .intermediate = "ffn.lin1",
-                           .output = "ffn.lin2",
-                           .output_norm = "output_layer_norm",
-                           .drops_attention_output = attention,
-                           .drops_output = feed_forward}};
+  const LayerStack layers{Scope{maker, "distilbert.transformer.layer", {.required = true}}, config,
+                          form};
   const at::Tensor x = at::randn({2, 3, config.hidden_size});
   Dropout off;
   Dropout on{1, device};

@@ -34,13 +34,13 @@ TEST(WithLongTexts, SaysItAsTransformersDoes) {
   EXPECT_EQ(with(R"({"model_max_length": 512, "max_len": 1, "long_texts": "head-tail"})",
                  LongTexts::tail, 128),
             R"({"truncation_side":"left","model_max_length":128})");
-  EXPECT_EQ(
-      flat(with_long_texts(R"({"long_texts": "head-tail"})", LongTexts::windows, 128,
-                           {.stride = 16})),
-      R"({"truncation_side":"right","long_texts":"windows","window_stride":16,"model_max_length":128})");
-  EXPECT_EQ(
-      flat(with_long_texts(R"({"window_pooling": "max"})", LongTexts::windows, 128)),
-      R"({"truncation_side":"right","long_texts":"windows","window_stride":0,"model_max_length":128})");
+  EXPECT_EQ(flat(with_long_texts(R"({"long_texts": "head-tail"})", LongTexts::windows, 128,
+                                 {.stride = 16})),
+            R"({"truncation_side":"right","long_texts":"windows","window_stride":16,)"
+            R"("model_max_length":128})");
+  EXPECT_EQ(flat(with_long_texts(R"({"window_pooling": "max"})", LongTexts::windows, 128)),
+            R"({"truncation_side":"right","long_texts":"windows","window_stride":0,)"
+            R"("model_max_length":128})");
 }
 
 /// Returns the ids to which a tokenizer cuts a text, by the length of its files.
