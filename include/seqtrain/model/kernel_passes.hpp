@@ -107,8 +107,8 @@ class KernelPasses : public Passes {
   }
 
   /// Returns logits of some rows of hidden states [rows, hidden]. A row's bits do not depend on the
-  /// other rows: the operators always get the same number of rows, because their results depend on
-  /// it.
+  /// other rows: linear maps compute each row alone (`detail::linear`), and the other operators
+  /// always get the same number of rows, because their results may depend on it.
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, const Block& block) const {
     const auto number = static_cast<std::size_t>(block.adapter);
     const Network& network = number == 0 ? *network_ : *adapters_.at(number - 1);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <vector>
 
+#include <ATen/cpu/Utils.h>
 #include <ATen/native/CPUBlas.h>
 #include <c10/util/BFloat16.h>
 
@@ -13,6 +14,7 @@
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/pack.hpp>
+#include <seqtrain/kernels/tile_product.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -21,35 +23,46 @@ using kernels::Bf16;
 /// Columns of a panel of a packed factor.
 inline constexpr std::size_t panel = 64;
 
+/// Tells whether products of bfloat16 are computed by the processor's AMX tiles. The system must
+/// allow the process to use them.
+[[nodiscard]] inline bool has_tiles() {
+#if SEQTRAIN_HAS_CLONES
+  static const bool answer = kernels::instruction::has_bf16_tiles() && at::cpu::init_amx();
+  return answer;
+#else
+  return false;
+#endif
+}
+
 /// Returns the number of rows that a product's kernel computes at once. AMX has tiles of 16 rows,
 /// and a part of a tile takes as long as a whole one.
 template <class T>
 [[nodiscard]] std::size_t rows_at_once() {
-#if SEQTRAIN_HAS_CLONES
-  const bool tiles = kernels::instruction::has_bf16_tiles();
-#else
-  const bool tiles = true;  // for all we know
-#endif
-  return tiles && sizeof(T) == sizeof(Bf16) ? 16 : 8;
+  return has_tiles() && sizeof(T) == sizeof(Bf16) ? 16 : 8;
 }
 
-/// Prefetches `count` numbers into the second-level cache.
+/// Prefetches `count` numbers into the second-level cache, unless products are by tiles: they are
+/// so fast that prefetching takes more time than it saves.
 template <class T>
 void prefetch(const T* from, std::size_t count) {
+  if (has_tiles()) return;
   constexpr std::size_t line = 64 / sizeof(T);
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
 }
 
-/// Releases this thread's AMX tiles when it is destroyed, because oneDNN's other products expect
-/// none. Create one around calls of `multiply_panel` on threads that torch uses too.
-struct TileGuard {
-  TileGuard() = default;
-  TileGuard(const TileGuard&) = delete;
-  TileGuard& operator=(const TileGuard&) = delete;
-  ~TileGuard() { at::native::cpublas::brgemm_release(); }
-};
-
 namespace detail {
+
+#if SEQTRAIN_HAS_CLONES
+/// Whether this thread's AMX tiles are configured for `kernels::tile`.
+inline thread_local bool has_own_tiles = false;
+
+/// Configures this thread's AMX tiles, if they are not.
+inline void take_tiles() {
+  if (has_own_tiles) return;
+  kernels::tile::configure();
+  has_own_tiles = true;
+}
+#endif
 
 inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
                         std::int64_t ld_a, const float* b, float* c, std::int64_t ld_c,
@@ -87,7 +100,6 @@ inline bool has_bf16_kernels() {
     try {
       const std::vector<Bf16> zeros(2 * panel);
       float c[panel];
-      const TileGuard tiles;
       call_brgemm(1, panel, 2, zeros.data(), 2, zeros.data(), c, panel, false);
       return true;
     } catch (const std::exception&) {
@@ -108,6 +120,20 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::in
 
 }  // namespace detail
 
+/// Releases this thread's AMX tiles when it is destroyed, because torch's products expect none.
+/// Create one around calls of `multiply_panel` on threads that torch uses too.
+struct TileGuard {
+  TileGuard() = default;
+  TileGuard(const TileGuard&) = delete;
+  TileGuard& operator=(const TileGuard&) = delete;
+  ~TileGuard() {
+#if SEQTRAIN_HAS_CLONES
+    if (detail::has_own_tiles) kernels::tile::release();
+    detail::has_own_tiles = false;
+#endif
+  }
+};
+
 /// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b. Rows of a and c are `ld_a` and
 /// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). It uses oneDNN's
 /// batch-reduced product, which keeps a kernel for each shape that it has met, so m is divided into
@@ -115,6 +141,14 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::in
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
                     float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {
+#if SEQTRAIN_HAS_CLONES
+  if constexpr (sizeof(T) == sizeof(Bf16)) {
+    if (has_tiles()) {
+      detail::take_tiles();
+      return kernels::tile::multiply(m, k, a, ld_a, b, columns, c, ld_c, accumulate);
+    }
+  }
+#endif
   constexpr std::size_t m_block = sizeof(T) == sizeof(Bf16) ? 256 : 64;
   constexpr std::size_t k_block = sizeof(T) == sizeof(Bf16) ? 768 : 128;
   const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };

@@ -11,14 +11,17 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/where.h>
 
+#include <seqtrain/kernels/row_products.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
@@ -72,6 +75,31 @@ inline std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional{tensor} : std::nullopt;
 }
 
+/// Computes x Wᵀ + b by `kernels::row_products` if x are rows in fp32 on the processor.
+inline std::optional<at::Tensor> row_products(const at::Tensor& x, const at::Tensor& weight,
+                                              const at::Tensor& bias) {
+  const auto fits = [](const at::Tensor& t) {
+    return !t.defined() || (t.is_cpu() && t.scalar_type() == at::kFloat && t.is_contiguous());
+  };
+  if (x.dim() != 2 || !fits(x) || !fits(weight) || !fits(bias)) return {};
+  const auto size = [](std::int64_t number) { return static_cast<std::size_t>(number); };
+  const at::Tensor y = at::empty({x.size(0), weight.size(0)}, x.options());
+  kernels::row_products(x.const_data_ptr<float>(), size(x.size(0)), size(x.size(1)),
+                        weight.const_data_ptr<float>(),
+                        bias.defined() ? bias.const_data_ptr<float>() : nullptr,
+                        size(weight.size(0)), y.mutable_data_ptr<float>());
+  return y;
+}
+
+/// Computes x Wᵀ + b. If nothing learns, the bits of a row in fp32 depend on that row alone, so
+/// that a prediction does not depend on the texts beside it.
+inline at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  if (!at::GradMode::is_enabled()) {
+    if (auto y = row_products(x, weight, bias)) return *std::move(y);
+  }
+  return at::linear(x, weight, if_defined(bias));
+}
+
 }  // namespace detail
 
 /// Computes x Wᵀ + b over the last dimension, and adds what its adapter computes of x after dropout
@@ -83,10 +111,11 @@ struct Linear {
         low_rank{scope.make_low_rank(in, out)} {}
 
   at::Tensor operator()(const at::Tensor& x) const {
-    const at::Tensor y = at::linear(x, weight, detail::if_defined(bias));
+    const at::Tensor y = detail::linear(x, weight, bias);
     if (!low_rank.a.defined()) return y;
     const at::Tensor from = low_rank.pass ? (*low_rank.pass)(x, low_rank.dropout) : x;
-    return y.add(at::linear(at::linear(from, low_rank.a), low_rank.b), low_rank.scale);
+    return y.add(detail::linear(detail::linear(from, low_rank.a, {}), low_rank.b, {}),
+                 low_rank.scale);
   }
 
   at::Tensor weight;  ///< [out, in]

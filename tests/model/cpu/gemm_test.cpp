@@ -1,0 +1,90 @@
+#include <cstddef>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/pack.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
+
+namespace seqtrain::model::cpu {
+namespace {
+
+/// A product whose result lies in wider rows, with numbers around it that must stay.
+template <class T>
+struct Panel {
+  std::size_t k;
+  std::size_t columns;
+  std::vector<float> weights = std::vector<float>(k * columns);
+  std::vector<T> packed = std::vector<T>(k * columns);
+
+  static constexpr std::size_t most_rows = 50;
+  static constexpr std::size_t gap = 3;
+
+  Panel(std::size_t depth, std::size_t width, float unit) : k{depth}, columns{width} {
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = unit * (static_cast<float>(i % 13) - 6);
+    kernels::pack_panel(weights.data(), columns, k, columns, packed.data());
+  }
+
+  [[nodiscard]] std::size_t ld() const { return k + gap; }
+  [[nodiscard]] std::vector<T> input(float unit) const {
+    std::vector<T> x(most_rows * ld());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = kernels::from_float<T>(unit * (static_cast<float>(i % 11) - 5));
+    return x;
+  }
+  /// Returns the rows of the product, each with `gap` numbers more.
+  [[nodiscard]] std::vector<float> multiply(const T* x, std::size_t rows, bool accumulate) const {
+    std::vector<float> y(rows * (columns + gap), 7);
+    const TileGuard tiles;
+    multiply_panel(rows, k, x, ld(), packed.data(), y.data(), columns + gap, accumulate, columns);
+    return y;
+  }
+};
+
+constexpr std::size_t depths[]{2, 30, 32, 34, 64, 98, 800};
+
+template <class T>
+class Gemm : public testing::Test {};
+using Numbers = testing::Types<float, Bf16>;
+TYPED_TEST_SUITE(Gemm, Numbers);
+
+TYPED_TEST(Gemm, IsExactForSmallIntegersOfAnyShape) {
+  for (const std::size_t k : depths) {
+    for (const std::size_t columns : {16U, 32U, 48U, 64U}) {
+      const Panel<TypeParam> panel{k, columns, 1};
+      const auto x = panel.input(1);
+      for (const std::size_t rows : {1U, 2U, 15U, 16U, 17U, 31U, 32U, 33U, 48U, 50U}) {
+        for (const bool accumulate : {false, true}) {
+          const auto y = panel.multiply(x.data(), rows, accumulate);
+          for (std::size_t i = 0; i < y.size(); ++i) {
+            const std::size_t row = i / (columns + panel.gap), column = i % (columns + panel.gap);
+            float expected = accumulate || column >= columns ? 7 : 0;
+            for (std::size_t j = 0; column < columns && j < k; ++j)
+              expected +=
+                  kernels::to_float(x[row * panel.ld() + j]) * panel.weights[j * columns + column];
+            ASSERT_EQ(y[i], expected) << k << ' ' << columns << ' ' << rows << ' ' << accumulate;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, TilesComputeARowsBitsAloneOrAmongOthers) {
+  if (!has_tiles()) GTEST_SKIP() << "the processor has no tiles";
+  for (const std::size_t k : depths) {
+    const Panel<Bf16> panel{k, 64, 0.3F};
+    const auto x = panel.input(0.7F);
+    const auto all = panel.multiply(x.data(), panel.most_rows, false);
+    for (std::size_t row = 0; row < panel.most_rows; ++row) {
+      const auto alone = panel.multiply(x.data() + row * panel.ld(), 1, false);
+      for (std::size_t i = 0; i < 64; ++i)
+        ASSERT_EQ(alone[i], all[row * (64 + panel.gap) + i]) << k << ' ' << row << ' ' << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::model::cpu
