@@ -13,6 +13,7 @@
 #include <seqtrain/kernels/dot_tiles.hpp>
 #include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/lanes.hpp>
+#include <seqtrain/kernels/tile_product.hpp>
 
 namespace seqtrain::kernels {
 
@@ -133,6 +134,23 @@ inline void quantize_panel(const float* weights, std::size_t k, std::size_t colu
   }
 }
 
+namespace detail {
+
+/// Calls use(row, column, y) with a vector of the results, given that of the sums of bytes.
+template <class Ints, class Use>
+SEQTRAIN_INLINE void give_scaled(const QuantizedRows& x, const Int8Panel& panel, std::size_t row,
+                                 std::size_t column, const Ints& sums, const Use& use) {
+  using Floats = typename WidthOf<Ints>::Floats;
+  Ints excess;
+  Floats scales;
+  std::memcpy(&excess, panel.excess + column, sizeof excess);
+  load(panel.scales + column, scales);
+  const Floats y = __builtin_convertvector(sums - excess, Floats) * (scales * x.scales[row]);
+  use(row, column, y);
+}
+
+}  // namespace detail
+
 /// Computes y = x W^T for [rows, columns] and calls use(row, column, y) with each vector of y. x is
 /// `quantized` [rows, k], and W the panel's weights. columns is a multiple of `multiple`, which is
 /// a multiple of 16. The sums of bytes are exact on every processor. `use` is a lambda marked
@@ -142,17 +160,10 @@ void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, cons
                    std::size_t columns, Use use) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     using Ints = typename Width<width>::Ints;
-    using Floats = typename Width<width>::Floats;
     const WordFactors factors{x.bytes, k / 4, panel.weights, columns, k / 4};
-    const auto scaled = [=](std::size_t row, std::size_t column,
-                            const Ints& sums) SEQTRAIN_INLINE_LAMBDA {
-      Ints excess;
-      Floats scales;
-      std::memcpy(&excess, panel.excess + column, sizeof excess);
-      load(panel.scales + column, scales);
-      const Floats y = __builtin_convertvector(sums - excess, Floats) * (scales * x.scales[row]);
-      use(row, column, y);
-    };
+    const auto scaled =
+        [=](std::size_t row, std::size_t column, const Ints& sums)
+            SEQTRAIN_INLINE_LAMBDA { detail::give_scaled(x, panel, row, column, sums, use); };
     if constexpr (width > 4) {
       if (has_int8_instructions<width>()) {
         return dot_product<dot::Bytes, Ints, multiple>(factors, rows, columns, scaled);
@@ -161,5 +172,25 @@ void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, cons
     dot_product<dot::BytesAsHalves, Ints, multiple>(factors, rows, columns, scaled);
   });
 }
+
+#if SEQTRAIN_HAS_CLONES
+/// Computes what `multiply_int8` computes, with the same bits, by tiles (kernels/tile_product.hpp).
+/// `sums` [rows, columns] is scratch memory.
+template <class Use>
+void multiply_int8_by_tiles(const QuantizedRows& x, std::size_t rows, std::size_t k,
+                            const Int8Panel& panel, std::size_t columns, std::int32_t* sums,
+                            Use use) {
+  tile::multiply(rows, k, x.bytes, panel.weights, columns, sums);
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Ints of_row;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t column = 0; column < columns; column += width) {
+        std::memcpy(&of_row, sums + row * columns + column, sizeof of_row);
+        detail::give_scaled(x, panel, row, column, of_row, use);
+      }
+    }
+  });
+}
+#endif
 
 }  // namespace seqtrain::kernels

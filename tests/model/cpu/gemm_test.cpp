@@ -1,9 +1,13 @@
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/int8.hpp>
+#include <seqtrain/kernels/lanes.hpp>
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 
@@ -85,6 +89,39 @@ TEST(Gemm, TilesComputeARowsBitsAloneOrAmongOthers) {
     }
   }
 }
+
+#if SEQTRAIN_HAS_CLONES
+TEST(Gemm, TilesMultiplyBytesLikeOtherInstructions) {
+  if (!has_tiles()) GTEST_SKIP() << "the processor has no tiles";
+  constexpr std::size_t most_rows = 35;
+  for (const std::size_t k : {16U, 48U, 64U, 400U}) {
+    std::vector<float> numbers((most_rows + panel) * k), scales(most_rows),
+        scales_of_weights(panel);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<float>(i * 37 % 101) - 50;
+    std::vector<std::uint8_t> bytes(most_rows * k);
+    const kernels::QuantizedRows x{bytes.data(), scales.data()};
+    kernels::quantize_rows(numbers.data(), most_rows, k, x);
+    std::vector<std::int8_t> weights(panel * k);
+    std::vector<std::int32_t> excess(panel), sums(most_rows * panel);
+    const kernels::Int8Panel factor{weights.data(), excess.data(), scales_of_weights.data()};
+    kernels::quantize_panel(numbers.data() + most_rows * k, k, panel, factor);
+    for (std::size_t rows = 1; rows <= most_rows; ++rows) {
+      std::vector<float> y(rows * panel), by_tiles(rows * panel);
+      const auto write_to = [](float* to) {
+        return [to](std::size_t row, std::size_t column, const auto& values)
+                   SEQTRAIN_INLINE_LAMBDA { kernels::store(to + row * panel + column, values); };
+      };
+      kernels::multiply_int8(x, rows, k, factor, panel, write_to(y.data()));
+      const TileGuard tiles;
+      take_tiles();
+      kernels::multiply_int8_by_tiles(x, rows, k, factor, panel, sums.data(),
+                                      write_to(by_tiles.data()));
+      EXPECT_EQ(by_tiles, y) << k << ' ' << rows;
+    }
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace seqtrain::model::cpu

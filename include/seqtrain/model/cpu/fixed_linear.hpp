@@ -195,15 +195,22 @@ class FixedLinear {
   void multiply_weights(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
                         Use use) const {
     if (int8_) {
+#if SEQTRAIN_HAS_CLONES
+      if (has_tiles()) {
+        take_tiles();
+        return kernels::multiply_int8_by_tiles(x.quantized, rows, in(), int8_panel(index), panel,
+                                               reinterpret_cast<std::int32_t*>(block), use);
+      }
+#endif
       return kernels::multiply_int8<panel>(x.quantized, rows, in(), int8_panel(index), panel, use);
     }
     multiply<panel>({x.values, in()}, rows, in(), linear_.forward_panel(index), panel, block, use);
   }
 
-  /// Tells whether the products in bfloat16 are computed without oneDNN. oneDNN uses AMX, which is
+  /// Tells whether products in bfloat16 give their vectors one by one, without a block. Tiles are
   /// faster than the processor's other instructions for bfloat16.
   static bool multiplies_itself() {
-    static const bool answer = kernels::has_bf16_products() && rows_at_once<Bf16>() == 8;
+    static const bool answer = kernels::has_bf16_products() && !has_tiles();
     return answer;
   }
 

@@ -50,19 +50,24 @@ void prefetch(const T* from, std::size_t count) {
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
 }
 
+#if SEQTRAIN_HAS_CLONES
 namespace detail {
 
-#if SEQTRAIN_HAS_CLONES
 /// Whether this thread's AMX tiles are configured for `kernels::tile`.
 inline thread_local bool has_own_tiles = false;
 
-/// Configures this thread's AMX tiles, if they are not.
+}  // namespace detail
+
+/// Configures this thread's AMX tiles for `kernels::tile`, if they are not. The thread needs a
+/// `TileGuard`, if torch uses it too.
 inline void take_tiles() {
-  if (has_own_tiles) return;
+  if (detail::has_own_tiles) return;
   kernels::tile::configure();
-  has_own_tiles = true;
+  detail::has_own_tiles = true;
 }
 #endif
+
+namespace detail {
 
 inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
                         std::int64_t ld_a, const float* b, float* c, std::int64_t ld_c,
@@ -144,7 +149,7 @@ void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, 
 #if SEQTRAIN_HAS_CLONES
   if constexpr (sizeof(T) == sizeof(Bf16)) {
     if (has_tiles()) {
-      detail::take_tiles();
+      take_tiles();
       return kernels::tile::multiply(m, k, a, ld_a, b, columns, c, ld_c, accumulate);
     }
   }
