@@ -10,6 +10,7 @@
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/instructions.hpp>
+#include <seqtrain/kernels/tile_product.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -69,15 +70,9 @@ inline double multiply_pairs_of_bf16() {
 
 /// `multiply_floats` for tiles of 16 x 32 and 32 x 16 bfloat16 numbers. The system must have
 /// allowed the process to use tiles, as at::mm asks it to.
-[[gnu::target("amx-tile,amx-bf16")]] inline double multiply_tiles() {
-  struct alignas(64) Configuration {
-    std::uint8_t palette = 1, start = 0;
-    std::array<std::uint8_t, 14> reserved{};
-    std::array<std::uint16_t, 16> bytes_of_a_row{64, 64, 64, 64, 64, 64};
-    std::array<std::uint8_t, 16> rows{16, 16, 16, 16, 16, 16};
-  } const configuration;
+inline double multiply_tiles() {
   constexpr std::size_t tile_turns = turns / 20;
-  asm volatile("ldtilecfg %0" ::"m"(configuration));
+  kernels::tile::configure();
   asm volatile("tilezero %tmm0\n tilezero %tmm1\n tilezero %tmm2\n tilezero %tmm3");
   asm volatile("tilezero %tmm4\n tilezero %tmm5");
   for (std::size_t turn = 0; turn < tile_turns; ++turn) {
@@ -85,7 +80,7 @@ inline double multiply_pairs_of_bf16() {
         "tdpbf16ps %tmm5, %tmm4, %tmm0\n tdpbf16ps %tmm5, %tmm4, %tmm1\n"
         "tdpbf16ps %tmm5, %tmm4, %tmm2\n tdpbf16ps %tmm5, %tmm4, %tmm3");
   }
-  asm volatile("tilerelease");
+  kernels::tile::release();
   return 2.0 * tile_turns * 4 * 16 * 16 * 32;
 }
 #endif
@@ -94,7 +89,7 @@ inline double multiply_pairs_of_bf16() {
 inline auto fastest_products(model::Precision precision) -> double (*)() {
 #if SEQTRAIN_HAS_CLONES
   if (precision == model::Precision::bf16) {
-    if (kernels::instruction::has_bf16_tiles()) return multiply_tiles;
+    if (kernels::instruction::has_tiles()) return multiply_tiles;
     if (kernels::has_bf16_instructions()) return multiply_pairs_of_bf16;
   }
 #endif

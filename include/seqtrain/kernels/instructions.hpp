@@ -87,20 +87,21 @@ inline bool has_avx_vnni() {
 #endif
 }
 
-/// Tells whether the processor has tiles for bfloat16 (AMX), and the system allows them.
-inline bool has_bf16_tiles() {
+/// Tells whether the processor has tiles for bfloat16 and int8 (AMX), and the system saves them.
+inline bool has_tiles() {
 #if defined(__clang__)
   static const bool answer = [] {
-    constexpr unsigned tiles = 3U << 17;  // in the system's register of allowed states
+    constexpr unsigned saved = 3U << 17;  // in the system's register of allowed states
+    constexpr unsigned all = 1U << 22 | 1U << 24 | 1U << 25;
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 27 & 1) == 0) return false;
     asm("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-    const bool allowed = (a & tiles) == tiles;
-    return allowed && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1) != 0;
+    if ((a & saved) != saved) return false;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & all) == all;
   }();
   return answer;
 #else
-  return __builtin_cpu_supports("amx-bf16") != 0;
+  return __builtin_cpu_supports("amx-bf16") != 0 && __builtin_cpu_supports("amx-int8") != 0;
 #endif
 }
 

@@ -13,7 +13,7 @@
 #if SEQTRAIN_HAS_CLONES
 /// Products of matrices of bfloat16 or int8 numbers by the processor's tiles (AMX). A tile has 16
 /// rows of 16 words, each two bfloat16 numbers or four bytes. Call these functions only if
-/// `instruction::has_bf16_tiles()` and the system has allowed the process to use tiles, e.g. by
+/// `instruction::has_tiles()` and the system has allowed the process to use tiles, e.g. by
 /// `at::cpu::init_amx()`.
 namespace seqtrain::kernels::tile {
 

@@ -27,7 +27,7 @@ inline constexpr std::size_t panel = 64;
 /// allow the process to use them.
 [[nodiscard]] inline bool has_tiles() {
 #if SEQTRAIN_HAS_CLONES
-  static const bool answer = kernels::instruction::has_bf16_tiles() && at::cpu::init_amx();
+  static const bool answer = kernels::instruction::has_tiles() && at::cpu::init_amx();
   return answer;
 #else
   return false;
