@@ -106,11 +106,8 @@ void add_label_arrays(const R& reader, const Part& part, Names& names) {
 template <class R, class Done>
 void add_labels_of(const R& reader, FoundLabels& found, const Done& done) {
   for (const auto& part : reader.parts(std::size_t{1} << 20)) {
-    if (reader.fields().label_as_json) {
-      add_label_arrays(reader, part, found.names);
-    } else {
-      add_labels(reader, part, found);
-    }
+    reader.fields().label_as_json ? add_label_arrays(reader, part, found.names)
+                                  : add_labels(reader, part, found);
     done(part);
   }
 }
@@ -215,9 +212,8 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   if (problem == ProblemType::regression) return Labels::regression();
   if (!of_model.empty()) return Labels{of_model, problem, options.soft_labels};
   if (options.soft_labels) {
-    throw InputError{"are needed: soft labels do not name all of them",
-                     {.object = "labels"},
-                     "give them with --labels, in the order of the probabilities"};
+    throw InputError("are needed: soft labels do not name all of them", {.object = "labels"},
+                     "give them with --labels, in the order of the probabilities");
   }
   if (const auto file = open_example_file(train_file, options)) return find_labels(*file);
   if (is_text_folder(train_file)) {

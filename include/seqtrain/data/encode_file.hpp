@@ -111,9 +111,8 @@ template <class R>
 bool is_labelled(const R& reader) {
   if constexpr (requires { reader.fields(); }) {
     return reader.fields().label_required && !reader.fields().label.empty();
-  } else {
-    return true;
   }
+  return true;
 }
 
 template <class R, class Part, text::Tokenizer T>

@@ -164,9 +164,7 @@ class EncodedFileReader {
   static std::uint32_t highest_of(std::span<const std::byte> bytes) {
     const auto* const ids = reinterpret_cast<const Id*>(bytes.data());
     Id highest = 0;
-    for (std::size_t i = 0; i < bytes.size() / sizeof(Id); ++i) {
-      highest = std::max(highest, ids[i]);
-    }
+    for (std::size_t i = 0; i < bytes.size() / sizeof(Id); ++i) highest = std::max(highest, ids[i]);
     return highest;
   }
 

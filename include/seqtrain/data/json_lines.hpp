@@ -153,7 +153,9 @@ class JsonLineParser {
     if (member.value.get(number) != simdjson::SUCCESS) {
       const bool whole = member.value.get(real) == simdjson::SUCCESS && std::abs(real) < 1e9 &&
                          std::trunc(real) == real;
-      if (!whole) throw not_a_label(member, line);
+      if (!whole) {
+        throw source_->error("a label is a name or a whole number", line, std::string{member.key});
+      }
       number = static_cast<std::int64_t>(real);
     }
     const auto end = std::to_chars(digits_, digits_ + sizeof digits_, number).ptr;
@@ -189,10 +191,6 @@ class JsonLineParser {
     throw source_->error("the first record has no such field, so it is not clear how it is meant",
                          line, new_fields_.front(),
                          "name the fields with --text-field, --pair-field and --label-field");
-  }
-
-  [[nodiscard]] InputError not_a_label(const Member& member, std::string_view line) const {
-    return source_->error("a label is a name or a whole number", line, std::string{member.key});
   }
 
   const Source* source_;

@@ -124,11 +124,8 @@ class EpochBatches {
               batch.set = set_number;
               batch.epoch = epoch;
               batch.index = static_cast<std::int64_t>(index);
-              if (shard.owns(batch.index)) {
-                collate(set, plan_[index], layout, batch);
-              } else {
-                describe_batch(set, plan_[index], layout, batch);
-              }
+              shard.owns(batch.index) ? collate(set, plan_[index], layout, batch)
+                                      : describe_batch(set, plan_[index], layout, batch);
             }} {}
 
   class Iterator {

@@ -11,8 +11,8 @@
 #include <seqtrain/page/decisions.hpp>
 #include <seqtrain/page/examples.hpp>
 #include <seqtrain/page/facts.hpp>
-#include <seqtrain/page/html/bars.hpp>
 #include <seqtrain/page/html/chart.hpp>
+#include <seqtrain/page/html/figures.hpp>
 #include <seqtrain/page/html/table.hpp>
 
 namespace seqtrain::page {

@@ -12,9 +12,8 @@
 #include <seqtrain/metrics/bootstrap.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>
 #include <seqtrain/page/facts.hpp>
-#include <seqtrain/page/html/bars.hpp>
 #include <seqtrain/page/html/chart.hpp>
-#include <seqtrain/page/html/heat_map.hpp>
+#include <seqtrain/page/html/figures.hpp>
 #include <seqtrain/page/html/table.hpp>
 
 namespace seqtrain::page {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <seqtrain/page/facts.hpp>
-#include <seqtrain/page/html/heat_map.hpp>
+#include <seqtrain/page/html/figures.hpp>
 #include <seqtrain/page/html/text.hpp>
 
 namespace seqtrain::page {

@@ -45,9 +45,7 @@ struct SetFacts {
   for (const std::size_t length : set.lengths()) longest = std::max(longest, length);
   const std::size_t width = (longest + bins) / bins;
   std::vector<std::size_t> counts(longest / width + 1);
-  for (std::size_t row = 0; row < set.size(); ++row) {
-    ++counts[set.length(row) / width];
-  }
+  for (std::size_t row = 0; row < set.size(); ++row) ++counts[set.length(row) / width];
   for (std::size_t i = 0; i < counts.size(); ++i) {
     facts.lengths.push_back({static_cast<double>(i * width) + static_cast<double>(width) / 2,
                              static_cast<double>(counts[i]) / static_cast<double>(set.size())});

@@ -102,11 +102,9 @@ class LogReader {
   using Object = simdjson::dom::object;
 
   static double number(const Object& record, std::string_view key) {
-    double value = std::numeric_limits<double>::quiet_NaN();
-    if (record[key].get(value) != simdjson::SUCCESS) {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
-    return value;
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    double value = 0;
+    return record[key].get(value) == simdjson::SUCCESS ? value : none;
   }
   static std::int64_t integer(const Object& record, std::string_view key) {
     std::int64_t value = 0;

@@ -69,11 +69,8 @@ class TokenCollector {
     const std::string_view whole{normal_form_};
     normalized.split(whole, [&](const Segment& segment) {
       const auto begin = static_cast<std::size_t>(segment.text.data() - whole.data());
-      if (segment.id) {
-        add_aligned(*segment.id, begin, begin + segment.text.size(), whitespace);
-      } else {
-        add_words(segment.text, begin);
-      }
+      segment.id ? add_aligned(*segment.id, begin, begin + segment.text.size(), whitespace)
+                 : add_words(segment.text, begin);
       return true;
     });
   }
@@ -152,9 +149,7 @@ class TokenCollector {
     std::vector<std::size_t> sizes;
     if constexpr (requires { Model::bytes_of(word, true); }) {
       std::size_t sum = 0;
-      for (const Id id : ids) {
-        sum += sizes.emplace_back(Model::bytes_of(name(id), sizes.empty()));
-      }
+      for (const Id id : ids) sum += sizes.emplace_back(Model::bytes_of(name(id), sizes.empty()));
       if (ids.size() == 1 || sum != word.size()) sizes.clear();
     }
     return sizes;

@@ -13,11 +13,8 @@ namespace seqtrain::train {
 /// model has it, else the number of rows.
 template <Model M>
 double weight_of(const M& model, const typename M::batch_type& batch) {
-  if constexpr (requires { model.weight_of(batch); }) {
-    return model.weight_of(batch);
-  } else {
-    return static_cast<double>(batch.rows);
-  }
+  if constexpr (requires { model.weight_of(batch); }) return model.weight_of(batch);
+  return static_cast<double>(batch.rows);
 }
 
 /// Collects the losses of a step's batches, each with its weight in the step's mean. A loss may be

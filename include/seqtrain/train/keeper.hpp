@@ -73,11 +73,8 @@ class KeeperRef {
  private:
   template <Keeper K>
   static std::string problem_of(K& keeper) {
-    if constexpr (requires { keeper.problem(); }) {
-      return std::string{keeper.problem()};
-    } else {
-      return {};
-    }
+    if constexpr (requires { keeper.problem(); }) return std::string{keeper.problem()};
+    return {};
   }
 
   std::function<std::optional<SavedFit>(const Plan&)> restore_;

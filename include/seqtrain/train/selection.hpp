@@ -34,9 +34,8 @@ inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationR
     named.push_back({.name = "micro_f1", .value = metrics::micro_average(report.confusion).f1});
   }
   for (const auto& figure : report.figures) {
-    if (std::ranges::count(named, figure.name, &metrics::Figure::name) == 0) {
-      named.push_back(figure);
-    }
+    if (std::ranges::count(named, figure.name, &metrics::Figure::name) > 0) continue;
+    named.push_back(figure);
   }
   return named;
 }
@@ -107,9 +106,7 @@ struct Selection {
   void check(const metrics::ClassificationReport& empty) const {
     std::vector<std::string> names;
     for (const auto& figure : named_figures(empty)) names.push_back(figure.name);
-    for (const auto& name : names) {
-      if (metric.empty() || name == metric) return;
-    }
+    if (metric.empty() || std::ranges::count(names, metric) > 0) return;
     throw InputError{"there is no metric '" + metric + "'",
                      {.object = "fit", .field = "metric_for_best_model"},
                      "use one of: " + joined(names)};

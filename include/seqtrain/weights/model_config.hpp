@@ -51,9 +51,8 @@ struct ModelConfig {
   double hidden_dropout_prob = 0.1;
   double attention_probs_dropout_prob = 0.1;
   std::optional<double> classifier_dropout = {};
-  std::int64_t max_position_embeddings =
-      512;                           ///< rows of the table, of which RoBERTa leaves some unused
-  std::int64_t type_vocab_size = 2;  ///< 0 if the family has no token types
+  std::int64_t max_position_embeddings = 512;  ///< rows of the table; RoBERTa leaves some unused
+  std::int64_t type_vocab_size = 2;            ///< 0 if the family has no token types
   double initializer_range = 0.02;
   double layer_norm_eps = 1e-12;
   std::int64_t pad_token_id = 0;

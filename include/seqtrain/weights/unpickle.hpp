@@ -29,8 +29,11 @@ class Unpickler : PickleInput {
   }
 
   Pickle run() {
-    while (!step(number<std::uint8_t>())) {
+    constexpr std::uint8_t last = '.';
+    for (auto opcode = number<std::uint8_t>(); opcode != last; opcode = number<std::uint8_t>()) {
+      step(opcode);
     }
+    pickle_.root = pop();
     return std::move(pickle_);
   }
 
@@ -38,115 +41,53 @@ class Unpickler : PickleInput {
   using Ref = Pickle::Ref;
   static constexpr std::size_t size_limit = std::size_t{1} << 26;  // a value takes some 40 bytes
 
-  /// Executes one opcode. Returns true at the last one. The letters are from Python's pickle.py.
-  bool step(std::uint8_t opcode) {
-    switch (opcode) {
-      case 0x80:
-        require(number<std::uint8_t>() <= 5, "made by a later Python");
-        break;
-      case 0x95:
-        number<std::uint64_t>();
-        break;  // frames only help to read in blocks
-      case '.':
-        pickle_.root = pop();
-        return true;
-      case '(':
-        marks_.push_back(stack_.size());
-        break;
-      case 'c':
-        push_global();
-        break;
-      case 0x93:
-        push_global_of_stack();
-        break;
-      case 'R':
-        reduce();
-        break;
-      case 'b':
-        build();
-        break;
-      case 'Q':
-        push(Pickle::Persistent{pop()});
-        break;
-      default:
-        step_memo(opcode);
-    }
-    return false;
-  }
-
-  void step_memo(std::uint8_t opcode) {
-    switch (opcode) {
-      case 'q':
-        return memoize(number<std::uint8_t>());
-      case 'r':
-        return memoize(number<std::uint32_t>());
-      case 0x94:
-        return memoize(static_cast<std::uint32_t>(memo_.size()));
-      case 'h':
-        return recall(number<std::uint8_t>());
-      case 'j':
-        return recall(number<std::uint32_t>());
-      default:
-        return step_container(opcode);
-    }
+  /// Executes one opcode. The letters are from Python's pickle.py.
+  void step(std::uint8_t opcode) {
+    if (opcode == 0x80) return require(number<std::uint8_t>() <= 5, "made by a later Python");
+    if (opcode == 0x95) return void(number<std::uint64_t>());  // frames only help to read in blocks
+    if (opcode == '(') return marks_.push_back(stack_.size());
+    if (opcode == 'c') return push_global();
+    if (opcode == 0x93) return push_global_of_stack();
+    if (opcode == 'R') return reduce();
+    if (opcode == 'b') return build();
+    if (opcode == 'Q') return push(Pickle::Persistent{pop()});
+    if (opcode == 'q') return memoize(number<std::uint8_t>());
+    if (opcode == 'r') return memoize(number<std::uint32_t>());
+    if (opcode == 0x94) return memoize(static_cast<std::uint32_t>(memo_.size()));
+    if (opcode == 'h') return recall(number<std::uint8_t>());
+    if (opcode == 'j') return recall(number<std::uint32_t>());
+    step_container(opcode);
   }
 
   void step_container(std::uint8_t opcode) {
-    switch (opcode) {
-      case ')':
-        return push(Pickle::Tuple{});
-      case 0x85:
-        return push(Pickle::Tuple{pop(1)});
-      case 0x86:
-        return push(Pickle::Tuple{pop(2)});
-      case 0x87:
-        return push(Pickle::Tuple{pop(3)});
-      case 't':
-        return push(Pickle::Tuple{pop_to_mark()});
-      case ']':
-        return push(Pickle::List{});
-      case 'a':
-        return append(pop(1));
-      case 'e':
-        return append(pop_to_mark());
-      case '}':
-        return push(Pickle::Dict{});
-      case 's':
-        return set_items(pop(2));
-      case 'u':
-        return set_items(pop_to_mark());
-      default:
-        return step_scalar(opcode);
-    }
+    if (opcode == ')') return push(Pickle::Tuple{});
+    if (opcode == 0x85) return push(Pickle::Tuple{pop(1)});
+    if (opcode == 0x86) return push(Pickle::Tuple{pop(2)});
+    if (opcode == 0x87) return push(Pickle::Tuple{pop(3)});
+    if (opcode == 't') return push(Pickle::Tuple{pop_to_mark()});
+    if (opcode == ']') return push(Pickle::List{});
+    if (opcode == 'a') return append(pop(1));
+    if (opcode == 'e') return append(pop_to_mark());
+    if (opcode == '}') return push(Pickle::Dict{});
+    if (opcode == 's') return set_items(pop(2));
+    if (opcode == 'u') return set_items(pop_to_mark());
+    step_scalar(opcode);
   }
 
   void step_scalar(std::uint8_t opcode) {
-    switch (opcode) {
-      case 'N':
-        return push(Pickle::None{});
-      case 0x88:
-        return push(true);
-      case 0x89:
-        return push(false);
-      case 'K':
-        return push(std::int64_t{number<std::uint8_t>()});
-      case 'M':
-        return push(std::int64_t{number<std::uint16_t>()});
-      case 'J':
-        return push(std::int64_t{std::bit_cast<std::int32_t>(number<std::uint32_t>())});
-      case 0x8a:
-        return push(long_integer());
-      case 'G':
-        return push(big_endian_double());
-      case 'X':
-        return push(string(number<std::uint32_t>()));
-      case 0x8c:
-        return push(string(number<std::uint8_t>()));
-      case 0x8d:
-        return push(string(number<std::uint64_t>()));
-      default:
-        throw error("opcode " + std::to_string(opcode) + " is not supported", only_tensors);
+    if (opcode == 'N') return push(Pickle::None{});
+    if (opcode == 0x88 || opcode == 0x89) return push(opcode == 0x88);
+    if (opcode == 'K') return push(std::int64_t{number<std::uint8_t>()});
+    if (opcode == 'M') return push(std::int64_t{number<std::uint16_t>()});
+    if (opcode == 'J') {
+      return push(std::int64_t{std::bit_cast<std::int32_t>(number<std::uint32_t>())});
     }
+    if (opcode == 0x8a) return push(long_integer());
+    if (opcode == 'G') return push(big_endian_double());
+    if (opcode == 'X') return push(string(number<std::uint32_t>()));
+    if (opcode == 0x8c) return push(string(number<std::uint8_t>()));
+    if (opcode == 0x8d) return push(string(number<std::uint64_t>()));
+    throw error("opcode " + std::to_string(opcode) + " is not supported", only_tensors);
   }
 
   // ---- what opcodes do ----

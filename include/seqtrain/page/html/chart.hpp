@@ -110,7 +110,10 @@ class Plot {
 
   [[nodiscard]] std::string draw() {
     std::string body = axes();
-    if (chart_->diagonal) body += "<path class=\"faint\" d=\"" + diagonal() + "\"/>";
+    if (chart_->diagonal) {
+      body +=
+          "<path class=\"faint\" d=\"M" + place(left, bottom) + " L" + place(right, top) + "\"/>";
+    }
     for (const Mark& mark : chart_->marks) body += draw(mark);
     for (std::size_t i = 0; i < chart_->lines.size(); ++i) body += draw(chart_->lines[i], i);
     return svg_begin(chart_->id, width, height + legend_height(), chart_->title, description()) +
@@ -165,10 +168,6 @@ class Plot {
     out += svg_text((left + right) / 2, bottom + 33, "middle", chart_->x);
     out += svg_text(-(top + bottom) / 2, 13, "middle", chart_->y, svg_upwards);
     return out + "</g>";
-  }
-
-  [[nodiscard]] std::string diagonal() const {
-    return "M" + place(left, bottom) + " L" + place(right, top);
   }
 
   std::string draw(const Mark& mark) {

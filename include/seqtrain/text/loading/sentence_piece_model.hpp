@@ -74,21 +74,15 @@ class SentencePieceReader {
 
   void read_algorithm(const ProtocolField& field) {
     constexpr std::uint64_t unigram = 1, bpe = 2, word = 3, character = 4;
-    switch (field.integer()) {
-      case unigram:
-        model_.algorithm = SentencePieceAlgorithm::unigram;
-        return;
-      case bpe:
-        model_.algorithm = SentencePieceAlgorithm::bpe;
-        return;
-      case word:
-      case character:
-        throw InputError{"models of type " +
-                         std::string{field.integer() == word ? "word" : "char"} +
-                         " are not supported; supported: unigram and bpe"};
-      default:
-        throw field.error("is not a type of a model: " + std::to_string(field.integer()));
+    const std::uint64_t type = field.integer();
+    if (type == word || type == character) {
+      throw InputError{"models of type " + std::string{type == word ? "word" : "char"} +
+                       " are not supported; supported: unigram and bpe"};
     }
+    if (type != unigram && type != bpe) {
+      throw field.error("is not a type of a model: " + std::to_string(type));
+    }
+    model_.algorithm = type == bpe ? SentencePieceAlgorithm::bpe : SentencePieceAlgorithm::unigram;
   }
 
   void read_normalization(const ProtocolField& message) {

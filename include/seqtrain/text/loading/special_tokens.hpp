@@ -103,7 +103,7 @@ class SpecialTokens {
       add_new(token);
       with_role.insert(token.content);
     });
-    for (const auto& token : without_role()) add_new(token);
+    for (const auto& token : has_extra_ ? extra_ : additional_.value_or(Tokens{})) add_new(token);
     for (auto& token : tokens) {
       if (with_role.contains(token.content)) token.special = true;
       added.add(token);
@@ -117,6 +117,7 @@ class SpecialTokens {
     std::optional<DeclaredToken> token = {};
     bool makes_special = false;  ///< added_tokens.json's token of this name is special
   };
+  using Tokens = std::vector<DeclaredToken>;
   using OtherRoles = std::vector<std::pair<std::string, DeclaredToken>>;
 
   static std::size_t place(std::string_view role) {
@@ -125,14 +126,10 @@ class SpecialTokens {
 
   Named& of(std::string_view role) { return named_[place(role)]; }
 
-  static bool has_role(std::string_view key) {
-    return std::ranges::find(roles, key) != roles.end();
-  }
-
   /// Reads a member of a file if it is a token with a role.
   void read_member(std::string_view key, const json::Value& value, bool of_map) {
     const bool object = value.is_object() && (of_map || value.find("__type"));
-    if (has_role(key)) {
+    if (std::ranges::count(roles, key) > 0) {
       of(key) = {.given = true, .makes_special = value.is_string() || of_map};
       if (!value.element().is_null()) of(key).token = read_declared_token(value, of_map);
     } else if (key.ends_with("_token") && (object || value.is_string())) {
@@ -242,10 +239,6 @@ class SpecialTokens {
     OtherRoles others = found_roles_;
     for (const auto& [role, token] : other_roles_) set(others, role, token);
     for (const auto& [role, token] : others) fn(token);
-  }
-
-  [[nodiscard]] std::vector<DeclaredToken> without_role() const {
-    return has_extra_ ? extra_ : additional_.value_or(std::vector<DeclaredToken>{});
   }
 
   std::array<Named, roles.size()> named_;

@@ -30,11 +30,8 @@ class TemplateReader {
   /// types are 0 up to some place between the texts and 1 after it.
   [[nodiscard]] Template read(const json::Value& pieces) {
     for (const auto& piece : pieces.items()) {
-      if (const auto text = piece.find("Sequence")) {
-        add_text(*text);
-      } else {
-        add_special(piece.at("SpecialToken"));
-      }
+      const auto text = piece.find("Sequence");
+      text ? add_text(*text) : add_special(piece.at("SpecialToken"));
     }
     if (texts_ != (pair_ ? 2u : 1u)) refuse(pieces);
     return template_;

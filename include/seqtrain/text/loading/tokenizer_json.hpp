@@ -147,7 +147,9 @@ class TokenizerJson {
       for (const auto& token : tokens->items()) added.add(read_declared_token(token));
     }
     SpecialTokens special{folder_};
-    if (auto pad = padding_of_file()) special.fall_back("pad_token", *std::move(pad));
+    const auto padding = root_.find("padding");
+    auto pad = padding ? detail::find_string(*padding, "pad_token") : std::nullopt;
+    if (pad) special.fall_back("pad_token", *std::move(pad));
     TokenizerOptions options = detail::surroundings(folder_, special, vocabulary, added);
     if (const auto processor = root_.find("post_processor")) {
       options.templates = read_templates(*processor);
@@ -157,11 +159,6 @@ class TokenizerJson {
       options.pad_id = vocabulary.at(usual, "padding token");
     }
     return options;
-  }
-
-  [[nodiscard]] std::optional<std::string> padding_of_file() const {
-    const auto padding = root_.find("padding");
-    return padding ? detail::find_string(*padding, "pad_token") : std::nullopt;
   }
 
   json::Value root_;

@@ -25,8 +25,7 @@ class DoubleArray {
 
   /// Builds the trie. If a string is repeated, its last id counts.
   explicit DoubleArray(std::vector<std::pair<std::string_view, Id>> strings) {
-    std::stable_sort(strings.begin(), strings.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(strings, {}, &std::pair<std::string_view, Id>::first);
     grow(1);
     take(0, 0);
     insert(strings);
@@ -68,9 +67,7 @@ class DoubleArray {
   using Strings = std::vector<std::pair<std::string_view, Id>>;
 
   void grow(std::size_t nodes) {
-    while (nodes_.size() < nodes) {
-      nodes_.resize(nodes_.size() + 256);
-    }
+    while (nodes_.size() < nodes) nodes_.resize(nodes_.size() + 256);
     for (std::size_t i = next_free_.size(); i <= nodes_.size(); ++i) {
       next_free_.push_back(static_cast<std::uint32_t>(i));
     }

@@ -45,9 +45,7 @@ class WordPiece {
       }
       if (token == options.unknown_token) unknown = id;
     }
-    if (!unknown) {
-      throw InputError{"the vocabulary has no unknown token " + options.unknown_token};
-    }
+    if (!unknown) throw InputError{"the vocabulary has no unknown token " + options.unknown_token};
     unknown_id_ = *unknown;
   }
 

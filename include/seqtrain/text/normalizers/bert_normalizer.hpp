@@ -55,11 +55,7 @@ struct BertNormalizer {
       const std::uint8_t order = combining_class(part);
       if (order == 0) flush(marks, out);
       if (is_nonspacing_mark(part)) continue;
-      if (order == 0) {
-        add_lower(part, out);
-      } else {
-        marks.push_back({part, order});
-      }
+      order == 0 ? add_lower(part, out) : marks.push_back({part, order});
     }
   }
 

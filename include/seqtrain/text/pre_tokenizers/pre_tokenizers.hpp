@@ -189,11 +189,7 @@ struct ByteLevelPart {
       const Piece part = whole.part(word);
       scratch.next.push_back(to_symbols ? symbols_of(part, scratch) : part);
     };
-    if (use_regex) {
-      ByteLevelSplitter{}.for_each_word(text, add);
-    } else {
-      add(text);
-    }
+    use_regex ? ByteLevelSplitter{}.for_each_word(text, add) : add(text);
   }
 
  private:

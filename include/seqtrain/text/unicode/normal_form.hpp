@@ -119,7 +119,8 @@ class NormalFormWriter {
       if (composes_ && !compatibility_ && is_composed(stretch)) {
         out += stretch;
       } else {
-        append_stretch(stretch, out);
+        find_parts(stretch);
+        for (const Part& part : parts_) append_utf8(out, part.code);
       }
       done = end;
     }
@@ -138,11 +139,6 @@ class NormalFormWriter {
       return false;
     }
     return true;
-  }
-
-  void append_stretch(std::string_view text, std::string& out) {
-    find_parts(text);
-    for (const Part& part : parts_) append_utf8(out, part.code);
   }
 
   void find_parts(std::string_view text) {
