@@ -145,8 +145,9 @@ class ArchiveReader {
   }
 
   [[noreturn]] void fail(const std::string& problem, const std::string& reason) const {
-    throw InputError(problem + " at byte " + std::to_string(at_) + ": " + reason, {.object = name_},
-                     "fetch or make the file again");
+    throw InputError{problem + " at byte " + std::to_string(at_) + ": " + reason,
+                     {.object = name_},
+                     "fetch or make the file again"};
   }
 
   std::string_view archive_;

@@ -212,8 +212,9 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   if (problem == ProblemType::regression) return Labels::regression();
   if (!of_model.empty()) return Labels{of_model, problem, options.soft_labels};
   if (options.soft_labels) {
-    throw InputError("are needed: soft labels do not name all of them", {.object = "labels"},
-                     "give them with --labels, in the order of the probabilities");
+    throw InputError{"are needed: soft labels do not name all of them",
+                     {.object = "labels"},
+                     "give them with --labels, in the order of the probabilities"};
   }
   if (const auto file = open_example_file(train_file, options)) return find_labels(*file);
   if (is_text_folder(train_file)) {

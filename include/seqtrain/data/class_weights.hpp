@@ -31,9 +31,10 @@ inline std::vector<double> balanced_weights(const EncodedSet& set, const Labels&
   std::vector<double> weights;
   for (std::size_t label = 0; label < counts.size(); ++label) {
     if (counts[label] == 0) {
-      throw InputError(
+      throw InputError{
           "label '" + labels.name(label) + "' has no example, so it cannot be weighted",
-          {.object = "class weights"}, "give the weights as numbers");
+          {.object = "class weights"},
+          "give the weights as numbers"};
     }
     weights.push_back(several ? std::max(labelled - counts[label], 1.0) / counts[label]
                               : labelled / (static_cast<double>(counts.size()) * counts[label]));

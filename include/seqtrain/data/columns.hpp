@@ -120,8 +120,9 @@ struct Columns {
 /// Throws `InputError` if the names of columns are given for a file that is not a table of text.
 inline void refuse_columns(const ReadOptions& options, const std::string& file) {
   if (options.columns.empty()) return;
-  throw InputError("has names of its own for its fields", {.object = file},
-                   "leave out --columns, which is for .tsv and .csv without a header line");
+  throw InputError{"has names of its own for its fields",
+                   {.object = file},
+                   "leave out --columns, which is for .tsv and .csv without a header line"};
 }
 
 /// Finds the fields in a header. Throws `InputError` if a field has no column.

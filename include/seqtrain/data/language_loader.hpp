@@ -66,9 +66,10 @@ class LanguageStreams {
   LanguageStreams(const EncodedSet& set, const LanguageLoaderOptions& options, std::int64_t epoch)
       : rows_{options.batch_size}, epoch_{epoch}, ids_(set.tokens()) {
     if (ids_.size() <= rows_) {
-      throw InputError("texts of " + std::to_string(ids_.size()) + " words are too short for " +
+      throw InputError{"texts of " + std::to_string(ids_.size()) + " words are too short for " +
                            std::to_string(rows_) + " streams",
-                       {.object = "language model"}, "use a smaller batch size or more text");
+                       {.object = "language model"},
+                       "use a smaller batch size or more text"};
     }
     std::vector<std::uint32_t> order = detail::first_numbers(set.size());
     if (options.order == Order::bucket) {

@@ -104,8 +104,9 @@ inline void demand_fields(bool has_text, bool has_label, std::span<const std::st
                           const std::string& file, const std::string& also) {
   if (has_text && has_label) return;
   if (names.size() == 1 && names[0].find(';') != std::string::npos) {
-    throw InputError("has semicolons between its columns: " + names[0], {.object = file},
-                     "write commas, or tabs into a .tsv");
+    throw InputError{"has semicolons between its columns: " + names[0],
+                     {.object = file},
+                     "write commas, or tabs into a .tsv"};
   }
   const char* const both = "text and none for the label";
   throw InputError{std::string{"no known field for the "} +

@@ -96,9 +96,10 @@ inline Format recognise_format(std::string_view text, const std::string& file) {
   if (name.ends_with(".csv")) return tabs > commas ? Format::tsv : Format::csv;
   if (tabs > 0) return Format::tsv;
   if (commas > 0 || is_text_column(line)) return Format::csv;
-  throw InputError("neither JSON lines nor a table", {.object = file},
+  throw InputError{"neither JSON lines nor a table",
+                   {.object = file},
                    "use .jsonl, or .tsv or .csv with a header; predict has --format csv, and "
-                   "--format lines for one text a line");
+                   "--format lines for one text a line"};
 }
 
 /// Returns the number of bytes of `text` up to the end of its last complete record. `text` must

@@ -66,8 +66,9 @@ inline void keep_each_once(std::vector<std::filesystem::path>& files) {
 inline void refuse_pipe(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_fifo(file, error)) return;
-  throw InputError("is a pipe, which can be read only once", {.object = file.string()},
-                   "write its contents to a file and name that");
+  throw InputError{"is a pipe, which can be read only once",
+                   {.object = file.string()},
+                   "write its contents to a file and name that"};
 }
 
 /// Throws `InputError` if the files are parts of several splits.

@@ -32,10 +32,11 @@ struct Windows {
       throw InputError{"a window of " + std::to_string(length) + " ids has no room for a text",
                        {.object = "max_length"}};
     }
-    throw InputError(std::to_string(stride) + " leaves no room for new ids in a window of " +
+    throw InputError{std::to_string(stride) + " leaves no room for new ids in a window of " +
                          std::to_string(length) + ", " + std::to_string(special) +
                          " of them special",
-                     {.object = "stride"}, "give a smaller --stride or a larger --max-length");
+                     {.object = "stride"},
+                     "give a smaller --stride or a larger --max-length"};
   }
 };
 

@@ -97,8 +97,9 @@ inline std::string_view safetensors_header(std::span<const std::byte> bytes,
   constexpr std::string_view pointer = "version https://git-lfs.github.com/spec/";
   const std::string_view begin{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   if (begin.starts_with(pointer)) {
-    throw InputError("is a pointer of git-lfs and not the file itself", {.object = file},
-                     "fetch the file by: git lfs pull");
+    throw InputError{"is a pointer of git-lfs and not the file itself",
+                     {.object = file},
+                     "fetch the file by: git lfs pull"};
   }
   if (bytes.size() < safetensors_prefix) throw fail("too short to hold a header");
   std::uint64_t length = 0;

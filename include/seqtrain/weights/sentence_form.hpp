@@ -65,8 +65,9 @@ inline bool asks_for_mean(const std::filesystem::path& file) {
   }
   const bool mean = mode == "mean" || mode == "mean_tokens" || !is_told;
   if (mean || mode == "cls" || mode == "cls_token") return mean;
-  throw InputError("the pooling '" + mode + "' is not supported", {.object = file.string()},
-                   "supported are mean and cls");
+  throw InputError{"the pooling '" + mode + "' is not supported",
+                   {.object = file.string()},
+                   "supported are mean and cls"};
 }
 
 /// Throws `InputError` unless a Dense module is a plain linear map.
@@ -78,8 +79,9 @@ inline void check_dense(const std::filesystem::path& file) {
   if (root.at("activation_function").string() == identity && root.at("bias").boolean() && !adds) {
     return;
   }
-  throw InputError("is no plain linear map, which a classifier needs", {.object = file.string()},
-                   "its activation_function must be Identity, its bias true");
+  throw InputError{"is no plain linear map, which a classifier needs",
+                   {.object = file.string()},
+                   "its activation_function must be Identity, its bias true"};
 }
 
 /// Tells whether the last of a directory's modules maps to the logits of labels: a Dense module

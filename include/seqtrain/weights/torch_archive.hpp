@@ -127,10 +127,11 @@ class TorchArchive {
 
   void refuse_old_format(std::span<const std::byte> bytes) const {
     if (bytes.empty() || bytes.front() != std::byte{0x80}) return;
-    throw InputError("is in torch's old format, not a zip archive", {.object = file_},
+    throw InputError{"is in torch's old format, not a zip archive",
+                     {.object = file_},
                      "convert it: python -c \"import sys, torch; f = sys.argv[1]; "
                      "torch.save(torch.load(f, map_location='cpu', weights_only=True), f)\" " +
-                         file_);
+                         file_};
   }
 
   /// Finds the folder that contains all entries. It may have any name.

@@ -139,10 +139,11 @@ inline void refuse_other_files(const TokenizerFolder& folder) {
   if (folder.has("tokenizer.json")) return TokenizerKind::file;
   if (folder.has("vocab.txt")) return TokenizerKind::bert;
   if (folder.has("vocab.json") && folder.has("merges.txt")) return TokenizerKind::roberta;
-  throw InputError("has no tokenizer", {.object = folder.path().string()},
+  throw InputError{"has no tokenizer",
+                   {.object = folder.path().string()},
                    "tokenizer.json, vocab.txt, vocab.json with merges.txt, or vocabulary.txt is "
                    "needed; a SentencePiece model also needs the tokenizer_class of "
-                   "tokenizer_config.json or the model_type of config.json");
+                   "tokenizer_config.json or the model_type of config.json"};
 }
 
 }  // namespace seqtrain::text

@@ -73,8 +73,9 @@ class TokenizerFolder {
   /// Returns the path of a file that is needed. Throws `InputError` if it is missing.
   [[nodiscard]] std::filesystem::path at(std::string_view name) const {
     if (has(name)) return folder_ / name;
-    throw InputError("has no " + std::string{name} + " and no tokenizer.json",
-                     {.object = folder_.string()}, "the class of its tokenizer needs one of them");
+    throw InputError{"has no " + std::string{name} + " and no tokenizer.json",
+                     {.object = folder_.string()},
+                     "the class of its tokenizer needs one of them"};
   }
 
   [[nodiscard]] std::optional<json::Value> config() const { return root(config_); }

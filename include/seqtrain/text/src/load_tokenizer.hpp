@@ -42,8 +42,9 @@ namespace detail {
       break;
   }
   if (const auto root = folder.tokenizer()) return TokenizerJson{*root, folder}.read();
-  throw InputError("has no tokenizer.json", {.object = folder.path().string()},
-                   "the class of its tokenizer needs it; transformers' save_pretrained writes it");
+  throw InputError{"has no tokenizer.json",
+                   {.object = folder.path().string()},
+                   "the class of its tokenizer needs it; transformers' save_pretrained writes it"};
 }
 
 /// Returns windows with the stride and the pooling of a folder.
