@@ -199,7 +199,7 @@ check_repository() {
 choose_torch() {
   local accelerator=false
   [[ -r $config ]] || stop "the job file $config cannot be read"
-  ! grep -q '^[^#]*acceleratorType' "$config" || accelerator=true
+  ! grep '^[^#]*acceleratorType' "$config" | grep -qv ACCELERATOR_TYPE_UNSPECIFIED || accelerator=true
   if $accelerator && [[ -z ${TORCH_INDEX:-} ]]; then TORCH=${TORCH:-cuda}; fi
   case ${TORCH:=cpu} in
     cpu) tag=latest ;;

@@ -155,8 +155,11 @@ class Submit(Scripts):
         self.assertIn("/seqtrain:latest,_PROGRAM=imdb,_TORCH=cpu,_TORCH_INDEX=https://torch/cpu", line)
 
     def test_builds_an_image_for_the_jobs_machine(self):
-        for config, torch, tag in (("job.yaml", "cuda", "cuda"), ("job-languages.yaml", "cpu", "latest")):
-            said = self.cloud.run(SUBMIT, "--build", "--config", JOBS / config)[2]
+        without = self.job_with("NVIDIA_L4", "ACCELERATOR_TYPE_UNSPECIFIED")
+        kinds = [(JOBS / "job.yaml", "cuda", "cuda"), (JOBS / "job-languages.yaml", "cpu", "latest"),
+                 (without, "cpu", "latest")]
+        for config, torch, tag in kinds:
+            said = self.cloud.run(SUBMIT, "--build", "--config", config)[2]
             self.assertRegex(said, f"env IMAGE_URI=[^ ]+/seqtrain:{tag} TORCH={torch} make")
             self.assertIn(f"/seqtrain:{tag}\"", self.cloud.job_file())
         for settings in ({"TORCH": "cpu"}, {"TORCH_INDEX": "https://torch/cpu"}):
