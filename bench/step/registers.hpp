@@ -11,6 +11,7 @@
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/tile_product.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -68,8 +69,8 @@ inline double multiply_pairs_of_bf16() {
   return 2.0 * turns * independent * 32;
 }
 
-/// `multiply_floats` for tiles of 16 x 32 and 32 x 16 bfloat16 numbers. The system must have
-/// allowed the process to use tiles, as at::mm asks it to.
+/// `multiply_floats` for tiles of 16 x 32 and 32 x 16 bfloat16 numbers. Call it only if
+/// `model::cpu::has_tiles()`.
 inline double multiply_tiles() {
   constexpr std::size_t tile_turns = turns / 20;
   kernels::tile::configure();
@@ -89,7 +90,7 @@ inline double multiply_tiles() {
 inline auto fastest_products(model::Precision precision) -> double (*)() {
 #if SEQTRAIN_HAS_CLONES
   if (precision == model::Precision::bf16) {
-    if (kernels::instruction::has_tiles()) return multiply_tiles;
+    if (model::cpu::has_tiles()) return multiply_tiles;
     if (kernels::has_bf16_instructions()) return multiply_pairs_of_bf16;
   }
 #endif

@@ -26,18 +26,18 @@ SEQTRAIN_INLINE void add_products(const std::array<const float*, rows>& x, const
 
 }  // namespace detail
 
-/// Computes y [rows, outputs] = x [rows, k] weightsᵀ + bias, where weights are [outputs, k] and the
+/// Computes y [rows, n] = x [rows, k] weightsᵀ + bias, where weights are [n, k] and the
 /// bias may be null. The bits of an element depend on its row of x and its row of the weights
 /// alone, which no library's product promises.
 inline void row_products(const float* x, std::size_t rows, std::size_t k, const float* weights,
-                         const float* bias, std::size_t outputs, float* y) {
+                         const float* bias, std::size_t n, float* y) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     constexpr std::size_t at_once = 4;
     using Floats = typename Width<width>::Floats;
     const std::size_t whole = k / width * width;
     for (std::size_t first = 0; first < rows; first += at_once) {
       const std::size_t count = std::min(at_once, rows - first);
-      for (std::size_t output = 0; output < outputs; ++output) {
+      for (std::size_t output = 0; output < n; ++output) {
         const float* const w = weights + output * k;
         std::array<const float*, at_once> from;
         for (std::size_t i = 0; i < at_once; ++i) {
@@ -58,7 +58,7 @@ inline void row_products(const float* x, std::size_t rows, std::size_t k, const 
           detail::add_products(from, rest[at_once], sums);
         }
         for (std::size_t i = 0; i < count; ++i) {
-          y[(first + i) * outputs + output] = sum(sums[i]) + (bias == nullptr ? 0 : bias[output]);
+          y[(first + i) * n + output] = sum(sums[i]) + (bias == nullptr ? 0 : bias[output]);
         }
       }
     }

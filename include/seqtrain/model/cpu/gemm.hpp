@@ -23,8 +23,8 @@ using kernels::Bf16;
 /// Columns of a panel of a packed factor.
 inline constexpr std::size_t panel = 64;
 
-/// Tells whether products of bfloat16 are computed by the processor's AMX tiles. The system must
-/// allow the process to use them.
+/// Tells whether products of bfloat16 and int8 are computed by the processor's AMX tiles. The
+/// system must allow the process to use them.
 [[nodiscard]] inline bool has_tiles() {
 #if SEQTRAIN_HAS_CLONES
   static const bool answer = kernels::instruction::has_tiles() && at::cpu::init_amx();
@@ -41,12 +41,12 @@ template <class T>
   return has_tiles() && sizeof(T) == sizeof(Bf16) ? 16 : 8;
 }
 
-/// Prefetches `count` numbers into the second-level cache, unless products are by tiles: they are
-/// so fast that prefetching takes more time than it saves.
-template <class T>
-void prefetch(const T* from, std::size_t count) {
-  if (has_tiles()) return;
-  constexpr std::size_t line = 64 / sizeof(T);
+/// Prefetches `count` numbers into the second-level cache for products of T, unless these are by
+/// tiles: they are so fast that prefetching takes more time than it saves.
+template <class T, class Number>
+void prefetch(const Number* from, std::size_t count) {
+  if (rows_at_once<T>() == 16) return;
+  constexpr std::size_t line = 64 / sizeof(Number);
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
 }
 
@@ -140,9 +140,10 @@ struct TileGuard {
 };
 
 /// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b. Rows of a and c are `ld_a` and
-/// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). It uses oneDNN's
-/// batch-reduced product, which keeps a kernel for each shape that it has met, so m is divided into
-/// blocks. k is divided into blocks whose part of b stays in the first-level cache.
+/// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). Where no
+/// tiles compute it, it uses oneDNN's batch-reduced product, which keeps a kernel for each shape
+/// that it has met, so m is divided into blocks. k is divided into blocks whose part of b stays in
+/// the first-level cache.
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
                     float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {

@@ -140,7 +140,7 @@ class Linear {
   /// Returns a panel of a packed factor [k, n].
   static const T* panel_of(const T* factor, std::size_t index, std::size_t k, std::size_t n) {
     const T* const wanted = factor + index * panel * k;
-    if ((index + 1) * panel < n) prefetch(wanted + panel * k, panel * k);
+    if ((index + 1) * panel < n) prefetch<T>(wanted + panel * k, panel * k);
     return wanted;
   }
 

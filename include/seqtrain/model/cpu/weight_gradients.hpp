@@ -224,7 +224,7 @@ class WeightGradients {
     tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
       const auto& [product, row] = tasks[i];
       const auto& [linear, input, gradient, rows, site] = products[product];
-      prefetch(input + row * linear->in(), rows_of_task * linear->in());
+      prefetch<T>(input + row * linear->in(), rows_of_task * linear->in());
       for (std::size_t column = 0; column < linear->in(); column += panel) {
         kernels::pack_panel(input + row * linear->in() + column, linear->in(), rows_of_task, panel,
                             packed + offsets_[product] + column * rows + row * panel);
@@ -247,9 +247,9 @@ class WeightGradients {
     for (std::size_t column = 0; column < linear->in(); column += panel) {
       const T* const factor = packed_.data() + offset + column * rows;
       if (column + panel < linear->in()) {
-        prefetch(factor + panel * rows, panel * rows);
+        prefetch<T>(factor + panel * rows, panel * rows);
         for (std::size_t i = 0; i < panel; ++i) {
-          prefetch(to.weight + i * linear->in() + column + panel, panel);
+          prefetch<T>(to.weight + i * linear->in() + column + panel, panel);
         }
       }
       for_each_block(rows, [&](std::size_t row, std::size_t size) {

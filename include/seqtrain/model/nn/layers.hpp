@@ -25,6 +25,7 @@
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/autocast.hpp>
 
 namespace seqtrain::model {
 
@@ -75,28 +76,32 @@ inline std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional{tensor} : std::nullopt;
 }
 
-/// Computes x Wᵀ + b by `kernels::row_products` if x are rows in fp32 on the processor.
+/// Computes x Wᵀ + b of at most 64 rows in fp32 on the processor by `kernels::row_products`.
+/// Returns nothing for other tensors, or while a gradient or autocast is wanted.
 inline std::optional<at::Tensor> row_products(const at::Tensor& x, const at::Tensor& weight,
                                               const at::Tensor& bias) {
-  const auto fits = [](const at::Tensor& t) {
-    return !t.defined() || (t.is_cpu() && t.scalar_type() == at::kFloat && t.is_contiguous());
-  };
-  if (x.dim() != 2 || !fits(x) || !fits(weight) || !fits(bias)) return {};
+  constexpr std::int64_t most_rows = 64;  // with more, torch's product is faster
+  const auto fits = [](const at::Tensor& t) { return t.is_cpu() && t.scalar_type() == at::kFloat; };
+  if (at::GradMode::is_enabled() || at::autocast::is_autocast_enabled(at::kCPU) || x.dim() != 2 ||
+      weight.dim() != 2 || x.size(0) > most_rows || x.size(1) != weight.size(1) || !fits(x) ||
+      !fits(weight) || (bias.defined() && (!fits(bias) || bias.numel() != weight.size(0)))) {
+    return {};
+  }
+  const at::Tensor rows = x.contiguous(), w = weight.contiguous();
+  const at::Tensor b = bias.defined() ? bias.contiguous() : bias;
+  const at::Tensor y = at::empty({x.size(0), w.size(0)}, at::kFloat);
   const auto size = [](std::int64_t number) { return static_cast<std::size_t>(number); };
-  const at::Tensor y = at::empty({x.size(0), weight.size(0)}, x.options());
-  kernels::row_products(x.const_data_ptr<float>(), size(x.size(0)), size(x.size(1)),
-                        weight.const_data_ptr<float>(),
-                        bias.defined() ? bias.const_data_ptr<float>() : nullptr,
-                        size(weight.size(0)), y.mutable_data_ptr<float>());
+  kernels::row_products(rows.const_data_ptr<float>(), size(x.size(0)), size(x.size(1)),
+                        w.const_data_ptr<float>(),
+                        b.defined() ? b.const_data_ptr<float>() : nullptr, size(w.size(0)),
+                        y.mutable_data_ptr<float>());
   return y;
 }
 
-/// Computes x Wᵀ + b. If nothing learns, the bits of a row in fp32 depend on that row alone, so
-/// that a prediction does not depend on the texts beside it.
+/// Computes x Wᵀ + b. The bits of a row by `row_products` depend on that row alone, so that a
+/// prediction does not depend on the texts beside it.
 inline at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  if (!at::GradMode::is_enabled()) {
-    if (auto y = row_products(x, weight, bias)) return *std::move(y);
-  }
+  if (auto y = row_products(x, weight, bias)) return *std::move(y);
   return at::linear(x, weight, if_defined(bias));
 }
 
