@@ -155,18 +155,16 @@ class CheckpointUpload {
     try {
       if (replaced()) return {};
       upload_checkpoint(*directory_, *store_, options_.run, step);
-      if (!record_.renew(step)) return set_replaced();
+      if (!record_.renew(step)) {
+        const std::lock_guard lock{mutex_};
+        replaced_ = true;
+        return {};
+      }
       remote_.prune(step, options_.keep);
       return {};
     } catch (const std::exception& error) {
       return error.what();
     }
-  }
-
-  std::string set_replaced() {
-    const std::lock_guard lock{mutex_};
-    replaced_ = true;
-    return {};
   }
 
   void note(std::int64_t step, const std::string& problem) {

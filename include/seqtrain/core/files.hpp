@@ -180,8 +180,7 @@ class Files {
     }
     errno = error.value();
     check(!error, "cannot be listed", path);
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    std::ranges::sort(entries, {}, &Entry::name);
     return entries;
   }
 

@@ -31,7 +31,8 @@ class Client {
 
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
     const Operation operation{uri.text(), "storage.objects.get"};
-    return parse(service_->call({.url = object_url(uri)}, operation), operation, uri.bucket);
+    return parse(service_->call({.url = service_->url(detail::object_path(uri))}, operation),
+                 operation, uri.bucket);
   }
 
   /// Returns an object's properties, or nothing if there is no such object. A missing bucket counts
@@ -222,10 +223,6 @@ class Client {
   }
 
  private:
-  [[nodiscard]] http::Url object_url(const Uri& uri) const {
-    return service_->url(detail::object_path(uri));
-  }
-
   ObjectInfo parse(const http::Response& response, const Operation& operation,
                    const std::string& bucket) const {
     if (!response.succeeded()) service_->fail(response, operation);

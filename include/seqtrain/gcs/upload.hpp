@@ -16,12 +16,10 @@ namespace seqtrain::gcs {
 
 struct UploadOptions {
   WriteOptions write = {};
-  std::size_t chunk_bytes = std::size_t{8} << 20;  ///< memory of each connection
-  std::size_t one_request_bytes = std::size_t{8}
-                                  << 20;  ///< largest object that is sent in one request
-  std::uint64_t parallel_bytes = std::uint64_t{256}
-                                 << 20;  ///< smallest file that is sent in parallel parts
-  std::size_t threads = 4;               ///< threads of a parallel upload
+  std::size_t chunk_bytes = std::size_t{8} << 20;        ///< memory of each connection
+  std::size_t one_request_bytes = std::size_t{8} << 20;  ///< largest object sent in one request
+  std::uint64_t parallel_bytes = 256U << 20;  ///< smallest file that is sent in parallel parts
+  std::size_t threads = 4;                    ///< threads of a parallel upload
   Progress progress = {};
 
   void validate() const {

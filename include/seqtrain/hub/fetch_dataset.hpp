@@ -156,9 +156,7 @@ class DatasetFetcher {
     } catch (const InputError&) {  // the missing files may include a split or the card
       return {};
     }
-    for (const auto& [split, files] : chosen) {
-      if (!are_all_shards(files)) return {};
-    }
+    if (!std::ranges::all_of(chosen, are_all_shards, &Chosen::value_type::second)) return {};
     if (options_.warn) {
       options_.warn(name_.text() + ": taking the files in " + folder.string() +
                     " for all of the commit's");

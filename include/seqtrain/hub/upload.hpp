@@ -154,18 +154,15 @@ class LfsUpload {
   /// `Unavailable` if there is no answer.
   [[nodiscard]] bool run(const LfsTransfer& transfer) {
     const auto& upload = *transfer.upload;
-    const bool sent = upload.parts.empty() ? send_whole(upload) : send_parts(upload);
+    const bool sent = upload.parts.empty()
+                          ? put(upload.url, upload.headers, file_.content().bytes()).has_value()
+                          : send_parts(upload);
     return sent && (!transfer.verify || verify(*transfer.verify));
   }
 
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:
-  [[nodiscard]] bool send_whole(const LfsAction& action) {
-    const auto content = file_.content();
-    return put(action.url, action.headers, content.bytes()).has_value();
-  }
-
   [[nodiscard]] bool send_parts(const LfsAction& action) {
     const auto content = file_.content();
     json::Writer body;

@@ -63,10 +63,9 @@ class YamlParser {
   };
 
   [[noreturn]] void fail(const std::string& problem, const Line& line) const {
-    throw InputError{problem,
-                     {.object = file_, .line = line.number},
+    throw InputError(problem, {.object = file_, .line = line.number},
                      "only a simple part of YAML is read here; download the data and name its "
-                     "files instead"};
+                     "files instead");
   }
 
   void add_line(std::string_view text, std::int64_t number) {
@@ -124,9 +123,7 @@ class YamlParser {
     while (more(indent) && !is_item(line())) {
       const Line present = line();
       const auto length = key_length(present);
-      if (!length || *length == 0) {
-        fail("is neither 'key: value' nor an item of a list", present);
-      }
+      if (!length || *length == 0) fail("is neither 'key: value' nor an item of a list", present);
       auto key = value(present.text.substr(0, *length), present);
       if (key.kind != YamlNode::Kind::text) fail("has a key that is not a text", present);
       if (!keys.insert(key.text).second) fail("has '" + key.text + "' again", present);

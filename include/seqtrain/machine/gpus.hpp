@@ -85,11 +85,7 @@ class Gpus {
   /// Throws `Error` if NVML cannot be used.
   Gpus(const std::string& library, const std::optional<std::string>& visible, Log log)
       : nvml_{library}, log_{std::move(log)} {
-    if (visible) {
-      add_visible(*visible);
-    } else {
-      add_all();
-    }
+    visible ? add_visible(*visible) : add_all();
   }
 
   /// Returns the use of each GPU, in order. A GPU that no longer answers keeps its place, without

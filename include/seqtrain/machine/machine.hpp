@@ -200,8 +200,7 @@ class Machine {
   }
 
   void add(const metrics::Figure& figure) {
-    auto total = std::find_if(totals_.begin(), totals_.end(),
-                              [&](const Total& known) { return known.name == figure.name; });
+    auto total = std::ranges::find(totals_, figure.name, &Total::name);
     if (total == totals_.end()) {
       total = totals_.insert(total, {.name = figure.name, .max = figure.value});
     }

@@ -89,11 +89,7 @@ class Throughput {
   void on(const train::FitBegin&) { *this = {}; }
 
   void on(const train::StepEnd& event) {
-    if (++timed_ <= left_out) {
-      pace_.rest();
-    } else {
-      pace_.add(event.examples, event.tokens);
-    }
+    ++timed_ <= left_out ? pace_.rest() : pace_.add(event.examples, event.tokens);
   }
 
   void on(const train::EvalEnd&) { pace_.rest(); }

@@ -182,10 +182,9 @@ inline Calibrated choose_thresholds(const Answers& answers, const predict::Task&
   if (task.problem_type == ProblemType::regression) {
     throw InputError{"regression has no decisions to calibrate", {.object = "--calibrate"}};
   }
-  if (task.problem_type == ProblemType::multi_label) {
-    return detail::choose_thresholds(answers, task, precision);
-  }
-  return detail::choose_temperature(answers, task);
+  return task.problem_type == ProblemType::multi_label
+             ? detail::choose_thresholds(answers, task, precision)
+             : detail::choose_temperature(answers, task);
 }
 
 /// Appends the calibration to a JSON object as the member "calibration".

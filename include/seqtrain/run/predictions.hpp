@@ -53,9 +53,7 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
     append_names(out, "gold", answers.gold_labels(i), task);
     append_names(out, "predicted", predict::chosen(logits, task), task);
     out.key("scores").begin_array();
-    for (const double score : predict::scores(logits, task)) {
-      out.value(static_cast<float>(score));
-    }
+    for (const double score : predict::scores(logits, task)) out.value(static_cast<float>(score));
     out.end_array();
   }
   return out.member("loss", static_cast<float>(answers.loss(i))).end_object().text() + "\n";

@@ -49,14 +49,6 @@ struct Results {
 
 namespace detail {
 
-inline void append_confusion(json::Writer& out, const metrics::Confusion& confusion) {
-  out.key("confusion").begin_array();
-  for (Eigen::Index row = 0; row < confusion.rows(); ++row) {
-    out.raw(json::Writer{}.value(confusion.row(row)).text());
-  }
-  out.end_array();
-}
-
 /// Appends each label's scores, their averages and the confusion counts.
 inline void append_labels(json::Writer& out, const metrics::ClassificationReport& report,
                           const std::vector<std::string>& names) {
@@ -72,7 +64,11 @@ inline void append_labels(json::Writer& out, const metrics::ClassificationReport
   }
   out.key("macro_average");
   metrics::append(out, report.macro_average());
-  append_confusion(out, report.confusion);
+  out.key("confusion").begin_array();
+  for (Eigen::Index row = 0; row < report.confusion.rows(); ++row) {
+    out.raw(json::Writer{}.value(report.confusion.row(row)).text());
+  }
+  out.end_array();
 }
 
 inline void append(json::Writer& out, std::string_view split,
