@@ -67,8 +67,9 @@ class BasicCheckpoints {
     if (lock_) return;
     lock_ = local_.try_lock(".lock");
     if (lock_) return;
-    throw InputError("another process keeps its checkpoints here", {.object = local_.name()},
-                     "wait for it or name another directory");
+    throw InputError{"another process keeps its checkpoints here",
+                     {.object = local_.name()},
+                     "wait for it or name another directory"};
   }
 
   /// Returns the settings of the checkpoint that `restore` would continue; none if there is no such

@@ -84,9 +84,10 @@ inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan
                      "use those settings, or begin a new run with resume never"};
   }
   if (plan.steps < there.steps) {
-    throw InputError("belongs to a run of " + std::to_string(there.steps) +
+    throw InputError{"belongs to a run of " + std::to_string(there.steps) +
                          " steps, this one has " + std::to_string(plan.steps),
-                     {.object = checkpoint.where()}, "a resumed run may be longer, not shorter");
+                     {.object = checkpoint.where()},
+                     "a resumed run may be longer, not shorter"};
   }
 }
 

@@ -38,8 +38,9 @@ template <Store S, class Use>
 auto with_checkpoints(S& store, const train::CheckpointOptions& options, const Use& use) {
   const std::string name = store.name();
   if (name == sink::Discard::name()) {
-    throw InputError("keeps nothing, so it cannot keep checkpoints", {.object = "sink::Discard"},
-                     "give the trainer a sink::Directory or gcs::Sink");
+    throw InputError{"keeps nothing, so it cannot keep checkpoints",
+                     {.object = "sink::Discard"},
+                     "give the trainer a sink::Directory or gcs::Sink"};
   }
   const sink::Directory* directory = nullptr;
   if constexpr (std::same_as<S, sink::Directory>) directory = &store;

@@ -105,8 +105,9 @@ inline std::string clock_advice(const http::Response& response, const http::Timi
 inline Token read_token(const http::Response& response, const http::Timing& timing,
                         const std::string& who, std::string_view token_field) {
   if (!response.succeeded()) {
-    throw InputError("no token was given: " + detail::oauth_problem(response), {.object = who},
-                     detail::clock_advice(response, timing));
+    throw InputError{"no token was given: " + detail::oauth_problem(response),
+                     {.object = who},
+                     detail::clock_advice(response, timing)};
   }
   const auto document = json::Document::parse(response.body, "token for " + who);
   Token token{std::string{document.root().at(token_field).string()}, http::Seconds{3600}};

@@ -56,16 +56,18 @@ struct Account {
 inline void check_may_push(const Client& client, const Name& name) {
   const auto slash = name.id.find('/');
   if (slash == name.id.npos || name.revision != "main") {
-    throw InputError("is not the name of a repository to push to", {.object = name.text()},
-                     "write org/name, or the name of your account in place of org");
+    throw InputError{"is not the name of a repository to push to",
+                     {.object = name.text()},
+                     "write org/name, or the name of your account in place of org"};
   }
   if (client.settings().offline) {
     throw InputError{
         "cannot be pushed to in offline mode", {.object = name.text()}, "unset HF_HUB_OFFLINE"};
   }
   if (client.settings().token.empty()) {
-    throw InputError("needs a token to be pushed to", {.object = name.text()},
-                     "set HF_TOKEN to a token that may write, or run hf auth login");
+    throw InputError{"needs a token to be pushed to",
+                     {.object = name.text()},
+                     "set HF_TOKEN to a token that may write, or run hf auth login"};
   }
   const auto account = account_of(client, name);
   if (account.role == "read") {

@@ -34,8 +34,9 @@ namespace detail {
 
 [[noreturn]] inline void refuse_card(const std::string& problem, const YamlNode& node,
                                      const std::string& file) {
-  throw InputError(problem, {.object = file, .line = node.line, .field = "configs"},
-                   "download the data and name its files instead");
+  throw InputError{problem,
+                   {.object = file, .line = node.line, .field = "configs"},
+                   "download the data and name its files instead"};
 }
 
 /// Returns the value as a path in the repository. Throws `InputError` if it may lead elsewhere.

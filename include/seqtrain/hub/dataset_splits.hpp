@@ -218,8 +218,9 @@ inline std::string folder_of_config(const std::vector<std::string>& files,
   const auto folder = config + "/";
   const auto inside = [&](const auto& file) { return file.starts_with(folder); };
   if (std::ranges::any_of(files, inside)) return folder;
-  throw InputError("has no config '" + config + "'", {.object = dataset},
-                   "its README.md names none; leave out the ':" + config + "'");
+  throw InputError{"has no config '" + config + "'",
+                   {.object = dataset},
+                   "its README.md names none; leave out the ':" + config + "'"};
 }
 
 }  // namespace detail
@@ -260,8 +261,9 @@ inline std::string folder_of_config(const std::vector<std::string>& files,
   DatasetSplits result{.dataset = dataset + (chosen.name.empty() ? "" : ":" + chosen.name),
                        .splits = {}};
   if (!chosen.not_read.empty()) {
-    throw InputError("its README.md sets '" + chosen.not_read + "', which is not supported here",
-                     {.object = result.dataset}, "download the data and name its files instead");
+    throw InputError{"its README.md sets '" + chosen.not_read + "', which is not supported here",
+                     {.object = result.dataset},
+                     "download the data and name its files instead"};
   }
   if (!chosen.folder.empty() && !chosen.folder.ends_with('/')) chosen.folder += '/';
   if (chosen.splits.empty()) {

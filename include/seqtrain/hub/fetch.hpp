@@ -52,9 +52,10 @@ namespace seqtrain::hub {
     return chosen;
   }
   if (!whole) {
-    throw InputError("has no weights in a known format", {.object = model},
+    throw InputError{"has no weights in a known format",
+                     {.object = model},
                      "model.safetensors or pytorch_model.bin is needed, or an index of either; of "
-                     "an adapter, adapter_model.safetensors, as PEFT writes it now");
+                     "an adapter, adapter_model.safetensors, as PEFT writes it now"};
   }
   take(*weights);
   return chosen;
@@ -163,8 +164,9 @@ std::invoke_result_t<Fetch> from_cache_or_hub(const Client& client, const Cache&
     if (auto found = find(*commit, offline)) return *found;
   }
   if (offline) {
-    throw InputError("is not in the cache, " + cache.directory().string() + ", as a whole",
-                     {.object = what}, "unset HF_HUB_OFFLINE to fetch it");
+    throw InputError{"is not in the cache, " + cache.directory().string() + ", as a whole",
+                     {.object = what},
+                     "unset HF_HUB_OFFLINE to fetch it"};
   }
   try {
     return fetch();

@@ -71,8 +71,9 @@ struct Name {
     Name name{.id = std::string{text.substr(0, at)}, .kind = kind};
     if (at != text.npos) name.revision = text.substr(at + 1);
     if (detail::is_id(name.id) && detail::is_revision(name.revision)) return name;
-    throw InputError("is not a name on the hub", {.object = std::string{text}},
-                     "a name is org/name, or org/name@revision");
+    throw InputError{"is not a name on the hub",
+                     {.object = std::string{text}},
+                     "a name is org/name, or org/name@revision"};
   }
 
   /// Tells whether `text` has the form of a name.
@@ -110,8 +111,9 @@ struct DatasetName {
     name.config = text.substr(colon + 1, at - colon - 1);
     const auto repository = std::string{text.substr(0, colon)}.append(text.substr(at));
     if (!is_config(name.config) || !Name::fits(repository)) {
-      throw InputError("is not a name of a data set", {.object = std::string{text}},
-                       "a name is org/name, org/name:config or org/name:config@revision");
+      throw InputError{"is not a name of a data set",
+                       {.object = std::string{text}},
+                       "a name is org/name, org/name:config or org/name:config@revision"};
     }
     name.repository = Name::parse(repository, Kind::dataset);
     return name;

@@ -63,9 +63,10 @@ class YamlParser {
   };
 
   [[noreturn]] void fail(const std::string& problem, const Line& line) const {
-    throw InputError(problem, {.object = file_, .line = line.number},
+    throw InputError{problem,
+                     {.object = file_, .line = line.number},
                      "only a simple part of YAML is read here; download the data and name its "
-                     "files instead");
+                     "files instead"};
   }
 
   void add_line(std::string_view text, std::int64_t number) {

@@ -66,8 +66,9 @@ class Stages {
     const auto file = directory_ / "settings.json";
     if (!std::filesystem::exists(file)) return write_file_atomically(file, settings);
     if (MappedFile{file}.text() == settings) return;
-    throw InputError("holds a job with other settings or inputs", {.object = directory_.string()},
-                     "use those in its settings.json, or another directory");
+    throw InputError{"holds a job with other settings or inputs",
+                     {.object = directory_.string()},
+                     "use those in its settings.json, or another directory"};
   }
 
   std::filesystem::path directory_;
