@@ -26,39 +26,39 @@ SEQTRAIN_INLINE void add_products(const std::array<const float*, rows>& x, const
 
 }  // namespace detail
 
-/// Computes y [rows, n] = x [rows, k] weightsᵀ + bias, where weights are [n, k] and the
-/// bias may be null. The bits of an element depend on its row of x and its row of the weights
-/// alone, which no library's product promises.
-inline void row_products(const float* x, std::size_t rows, std::size_t k, const float* weights,
-                         const float* bias, std::size_t n, float* y) {
+/// Computes y [rows, results] = x [rows, inputs] weightsᵀ + bias, where weights are [results,
+/// inputs] and the bias may be null. The bits of an element depend on its row of x and its row of
+/// the weights alone, which no library's product promises.
+inline void row_products(const float* x, std::size_t rows, std::size_t inputs, const float* weights,
+                         const float* bias, std::size_t results, float* y) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     constexpr std::size_t at_once = 4;
     using Floats = typename Width<width>::Floats;
-    const std::size_t whole = k / width * width;
+    const std::size_t whole = inputs / width * width;
     for (std::size_t first = 0; first < rows; first += at_once) {
       const std::size_t count = std::min(at_once, rows - first);
-      for (std::size_t output = 0; output < n; ++output) {
-        const float* const w = weights + output * k;
+      for (std::size_t result = 0; result < results; ++result) {
+        const float* const w = weights + result * inputs;
         std::array<const float*, at_once> from;
         for (std::size_t i = 0; i < at_once; ++i) {
-          from[i] = x + (first + std::min(i, count - 1)) * k;  // the last row fills the others
+          from[i] = x + (first + std::min(i, count - 1)) * inputs;  // the last row fills the others
         }
         Floats sums[at_once] = {};
         for (std::size_t j = 0; j < whole; j += width) {
           detail::add_products(from, w + j, sums);
           for (const float*& row : from) row += width;
         }
-        if (whole < k) {
+        if (whole < inputs) {
           float rest[at_once + 1][width] = {};
-          std::copy_n(w + whole, k - whole, rest[at_once]);
+          std::copy_n(w + whole, inputs - whole, rest[at_once]);
           for (std::size_t i = 0; i < at_once; ++i) {
-            std::copy_n(from[i], k - whole, rest[i]);
+            std::copy_n(from[i], inputs - whole, rest[i]);
             from[i] = rest[i];
           }
           detail::add_products(from, rest[at_once], sums);
         }
         for (std::size_t i = 0; i < count; ++i) {
-          y[(first + i) * n + output] = sum(sums[i]) + (bias == nullptr ? 0 : bias[output]);
+          y[(first + i) * results + result] = sum(sums[i]) + (bias == nullptr ? 0 : bias[result]);
         }
       }
     }
