@@ -313,10 +313,13 @@ TEST(Flags, TellWhichValuesDetermineResults) {
   bool freeze = true;
   std::vector<std::string> labels{"a", "b"};
   Flags flags{"program", "does something"};
-  flags.add("seed", seed, "", determines_results)
+  flags.role(determines_results)
+      .add("seed", seed, "")
+      .role(leaves_results_alone)
       .add("threads", threads, "")
-      .add_switch("freeze", freeze, "", determines_results)
-      .add("labels", labels, "", determines_results);
+      .role(determines_results)
+      .add_switch("freeze", freeze, "")
+      .add("labels", labels, "");
   EXPECT_EQ(flags.determining_values(),
             (train::Pairs{{"seed", "1"}, {"freeze", "true"}, {"labels", "a,b"}}));
   EXPECT_EQ(flags.values().size(), 4U);
@@ -329,9 +332,9 @@ std::string chosen_meal(std::vector<const char*> arguments) {
   Meal meal = Meal::rice;
   std::optional<bool> warm;
   Flags flags{"program", "does something"};
-  flags
-      .add("meal", meal, {{"soup", Meal::soup}, {"rice", Meal::rice}, {"bread", Meal::bread}}, "",
-           determines_results)
+  flags.role(determines_results)
+      .add("meal", meal, {{"soup", Meal::soup}, {"rice", Meal::rice}, {"bread", Meal::bread}}, "")
+      .role(leaves_results_alone)
       .add("warm", warm, {{"", {}}, {"y", true}, {"n", false}}, "");
   arguments.insert(arguments.begin(), "program");
   try {
@@ -478,7 +481,10 @@ TEST(Flags, LeaveNumbersWithoutAValueOutOfTheRecord) {
   double dropout = std::numeric_limits<double>::quiet_NaN();
   std::string field = "nan";
   Flags flags{"program", "does something"};
-  flags.add("dropout", dropout, "", determines_results).add("text-field", field, "");
+  flags.role(determines_results)
+      .add("dropout", dropout, "")
+      .role(leaves_results_alone)
+      .add("text-field", field, "");
   const char* const words[] = {"program", "--text-field", "text"};
   EXPECT_TRUE(flags.parse(1, words));
   EXPECT_EQ(flags.determining_values(), (train::Pairs{{"dropout", "nan"}}));

@@ -46,35 +46,40 @@ class Flags : public FlagList {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
-  /// Begins a section of the help. Flags that are added later belong to it.
+  /// Begins a section of the help. Flags that are added later belong to it, and leave results
+  /// alone.
   Flags& section(const std::string& name) {
     constexpr unsigned line = 100, description = 60;
     sections_.emplace_back(name, line, description);
+    return role(leaves_results_alone);
+  }
+
+  /// Sets the role of the flags of this section that are added later.
+  Flags& role(Role of_later_flags) {
+    role_ = of_later_flags;
     return *this;
   }
 
   /// Adds a flag with a value. A value for a `std::vector<std::string>` is split at commas.
   template <class T>
-  Flags& add(const std::string& name, T& target, const std::string& help,
-             Role role = leaves_results_alone) {
+  Flags& add(const std::string& name, T& target, const std::string& help) {
     namespace po = boost::program_options;
     const auto value = po::value<T>(&target)->default_value(target, default_text(target));
     options().add_options()(name.c_str(), value, help.c_str());
-    return remember(name, role, [&target] { return flag_text(target); });
+    return remember(name, [&target] { return flag_text(target); });
   }
 
-  Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help,
-             Role role = leaves_results_alone) {
+  Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help) {
     namespace po = boost::program_options;
     const auto split = [&target](const std::string& text) { target = split_at_commas(text); };
     options().add_options()(name.c_str(), po::value<std::string>()->notifier(split), help.c_str());
-    return remember(name, role, [&target] { return flag_text(target); });
+    return remember(name, [&target] { return flag_text(target); });
   }
 
   /// Adds a flag whose value is one of a few words. An empty word stands for no value.
   template <class T>
   Flags& add(const std::string& name, T& target, const Words<std::type_identity_t<T>>& words,
-             const std::string& help, Role role = leaves_results_alone) {
+             const std::string& help) {
     const std::string problem = std::is_enum_v<T> ? "is unknown: use " : "must be ";
     const auto take = [=, &target](const std::string& text) {
       const auto word = std::ranges::find(words, text, &Words<T>::value_type::first);
@@ -86,12 +91,11 @@ class Flags : public FlagList {
     };
     const auto value = boost::program_options::value<std::string>()->default_value(text());
     options().add_options()(name.c_str(), value->notifier(take), help.c_str());
-    return remember(name, role, text);
+    return remember(name, text);
   }
 
   /// Adds a flag that is true or false, and true if it has no value.
-  Flags& add_switch(const std::string& name, bool& target, const std::string& help,
-                    Role role = leaves_results_alone) {
+  Flags& add_switch(const std::string& name, bool& target, const std::string& help) {
     const auto take = [name, &target](const std::string& text) {
       require(text == "true" || text == "false", name, "must be true or false");
       target = text == "true";
@@ -100,7 +104,7 @@ class Flags : public FlagList {
     const auto value = po::value<std::string>()->value_name("[true|false]")->notifier(take);
     options().add_options()(name.c_str(), value, help.c_str());
     names_.add_switch(name);
-    remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
+    remember(name, [&target] { return std::string{target ? "true" : "false"}; });
     flags_.back().is_switch = true;
     return *this;
   }
@@ -155,7 +159,9 @@ class Flags : public FlagList {
       po::store(given, values);
       for (const auto& option : given.options) on_command_line_.insert(option.string_key);
     } catch (const po::unknown_option& error) {
-      throw unknown(error.get_option_name());
+      const std::string flag = error.get_option_name();
+      throw unknown(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())),
+                    {.object = flag});
     } catch (const po::error& error) {
       throw InputError{error.what(), {}, advice};
     }
@@ -219,17 +225,15 @@ class Flags : public FlagList {
                             help.c_str());
   }
 
-  /// Returns an error about a flag of the command line, such as `--lr`, that no flag has.
-  [[nodiscard]] InputError unknown(const std::string& flag) const {
-    const auto name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
-    return InputError{"is not a flag of " + program_,
-                      {.object = flag},
+  /// Returns an error about a name that no flag has.
+  [[nodiscard]] InputError unknown(const std::string& name, Where where) const {
+    return InputError{"is not a flag of " + program_, std::move(where),
                       advice_for_unknown(name, all_names(), program_)};
   }
 
-  Flags& remember(const std::string& name, Role role, std::function<std::string()> text) {
+  Flags& remember(const std::string& name, std::function<std::string()> text) {
     std::string initial = text();
-    flags_.push_back({name, role, std::move(text), std::move(initial)});
+    flags_.push_back({name, role_, std::move(text), std::move(initial)});
     return *this;
   }
 
@@ -258,9 +262,7 @@ class Flags : public FlagList {
       std::string name = key;
       std::ranges::replace(name, '_', '-');
       if (find(name) == nullptr && !names_.contains(name)) {
-        throw InputError{"is not a flag of " + program_,
-                         {.object = file, .field = key},
-                         advice_for_unknown(name, all_names(), program_)};
+        throw unknown(name, {.object = file, .field = key});
       }
       options.options.emplace_back(name, std::vector{text});
     }
@@ -288,6 +290,7 @@ class Flags : public FlagList {
   std::optional<log::Log> log_;
   std::string log_format_ = "auto";
   std::deque<boost::program_options::options_description> sections_;
+  Role role_ = leaves_results_alone;
   std::set<std::string> given_;
   std::set<std::string> on_command_line_;
   FlagNames names_;

@@ -15,7 +15,6 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
-#include <seqtrain/cli/flags/machine.hpp>
 #include <seqtrain/cli/flags/model.hpp>
 #include <seqtrain/cli/flags/output.hpp>
 #include <seqtrain/cli/flags/training.hpp>
@@ -108,10 +107,9 @@ struct TrainFlags : DataFlags,
                                     .train_fraction = fraction_of_train_data});
     } catch (const InputError& error) {
       if (error.where().object != "split") throw;
-      throw InputError{flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
+      throw InputError(flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
                            " examples in " + train_file + " is no example to evaluate on",
-                       {.object = "--dev-fraction"},
-                       "give a larger share, or a --dev-file"};
+                       {.object = "--dev-fraction"}, "give a larger share, or a --dev-file");
     }
   }
 

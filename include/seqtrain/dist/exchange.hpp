@@ -63,7 +63,9 @@ class Exchange {
   void begin(OwnSums own, std::int64_t parts) {
     own_ = std::move(own);
     find_subtrees(parts);
-    if (reduction_ == Reduction::ring) add_own();
+    if (reduction_ == Reduction::ring) {
+      for (const GradientCopy& copy : own_.before) copy.add_to(own_.parameters);
+    }
     ready_ = own_.parameters.size();
     if (own_.losses.device().is_cpu()) {
       thread_ = std::jthread{[this] {
@@ -96,11 +98,7 @@ class Exchange {
   bool finish(bool stop) {
     stop_ = stop;
     ready(all_ready);
-    if (thread_.joinable()) {
-      thread_.join();
-    } else {
-      exchange();
-    }
+    thread_.joinable() ? thread_.join() : exchange();
     if (error_) std::rethrow_exception(std::exchange(error_, {}));
     return stop_;
   }
@@ -163,10 +161,6 @@ class Exchange {
     for (std::int64_t rank = 0; rank < ranks(); ++rank) {
       subtrees_.push_back(largest_subtrees(root_, leaves_of(rank, ranks(), replicas_)));
     }
-  }
-
-  void add_own() const {
-    for (const GradientCopy& copy : own_.before) copy.add_to(own_.parameters);
   }
 
   /// Tells the other processes which rows of the tables this one has touched, and whether it should

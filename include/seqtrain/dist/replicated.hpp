@@ -114,9 +114,7 @@ class Replicated {
   StepLosses accumulate_step(std::span<const batch_type> batches) {
     std::vector<double> shares;
     double whole = 0;
-    for (const auto& batch : batches) {
-      whole += shares.emplace_back(train::weight_of(model_, batch));
-    }
+    for (const auto& batch : batches) whole += shares.emplace_back(train::weight_of(model_, batch));
     for (double& share : shares) share /= whole;
     const auto count = static_cast<std::int64_t>(batches.size());
     const at::Tensor losses = at::zeros({count}, options_of_losses());

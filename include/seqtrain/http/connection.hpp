@@ -195,9 +195,7 @@ class Connection {
       if (!one_line) throw InputError{"a line break in the value of " + header.name};
       message.set(header.name, header.value);
     }
-    for (const auto& piece : request.body) {
-      message.body().emplace_back(piece.data(), piece.size());
-    }
+    for (const auto& piece : request.body) message.body().emplace_back(piece.data(), piece.size());
     if (request.method != "GET" || !request.body.empty()) message.prepare_payload();
     beast_http::serializer<true, detail::PiecesBody> serializer{message};
     ErrorCode error;

@@ -55,9 +55,7 @@ struct QuickGelu {
   template <class Floats>
   SEQTRAIN_INLINE static void reciprocal(const Floats& x, Floats& y) {
 #if SEQTRAIN_HAS_CLONES
-    if constexpr (width_of<Floats> == 16) {
-      return instruction::reciprocal(x, y);
-    }
+    if constexpr (width_of<Floats> == 16) return instruction::reciprocal(x, y);
 #endif
     y = 1 / x;
   }

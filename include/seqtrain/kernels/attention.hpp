@@ -168,9 +168,7 @@ SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t begin, std::size_t e
   const auto load_scores = [&](std::size_t i, Floats& s) SEQTRAIN_INLINE_LAMBDA {
     load(scores + i, s);
     s = places < static_cast<std::int32_t>(end - i) ? s : Floats{} - 1e30F;
-    if (i < begin) {
-      s = places < static_cast<std::int32_t>(begin - i) ? Floats{} - 1e30F : s;
-    }
+    if (i < begin) s = places < static_cast<std::int32_t>(begin - i) ? Floats{} - 1e30F : s;
   };
   Floats peaks, s, total = {};
   load_scores(first, peaks);

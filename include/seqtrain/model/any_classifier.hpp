@@ -98,7 +98,10 @@ class AnyClassifier {
   metrics::Logits logits(const data::Batch& batch) {
     check_ids(batch, config(), longest_row());
     detail::check_below(batch.adapters, adapters_ + 1, "adapters", "adapters and itself");
-    return within_memory(batch, [&] { return compute_logits(batch); });
+    return within_memory(batch, [&] {
+      const at::NoGradGuard no_gradients;
+      return to_host(passes_.passes->logits(batch));
+    });
   }
 
   /// Returns the weight of a batch in a mean over several batches: the sum of its rows' weights in
@@ -234,11 +237,6 @@ class AnyClassifier {
     const at::Tensor loss = passes_.passes->accumulate(
         {batch, weight, dropout_stream(options_.seed, batch), mean, ready, loss_scale_.get()});
     return MeanLoss{loss.detach()};
-  }
-
-  metrics::Logits compute_logits(const data::Batch& batch) {
-    const at::NoGradGuard no_gradients;
-    return to_host(passes_.passes->logits(batch));
   }
 
   LoadedNetwork loaded_;

@@ -58,7 +58,8 @@ class NnModule {
   MeanLoss accumulate(const data::Batch& batch, double weight) {
     module_->train();
     const std::vector<at::Tensor> buffers = floating_buffers();
-    const std::vector<at::Tensor> before = copies(buffers);
+    std::vector<at::Tensor> before;
+    for (const at::Tensor& buffer : buffers) before.push_back(buffer.detach().clone());
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor loss = loss_.mean(module_->forward(input), input);
     loss.backward(at::full_like(loss, weight));
@@ -105,12 +106,6 @@ class NnModule {
     for (const at::Tensor& buffer : module_->buffers()) {
       if (buffer.is_floating_point()) result.push_back(buffer);
     }
-    return result;
-  }
-
-  static std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
-    std::vector<at::Tensor> result;
-    for (const at::Tensor& tensor : tensors) result.push_back(tensor.detach().clone());
     return result;
   }
 

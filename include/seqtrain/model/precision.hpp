@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -22,30 +24,20 @@ enum class Precision {
   automatic,  ///< bf16 or fp16 if the device computes it natively, else fp32
 };
 
+/// The names of the precisions in the order of their enumeration.
+inline constexpr std::array<std::string_view, 5> precision_names{"fp32", "bf16", "fp16", "int8",
+                                                                 "auto"};
+
 [[nodiscard]] inline Precision precision_named(std::string_view name) {
-  if (name == "fp32") return Precision::fp32;
-  if (name == "bf16") return Precision::bf16;
-  if (name == "fp16") return Precision::fp16;
-  if (name == "int8") return Precision::int8;
-  if (name == "auto") return Precision::automatic;
-  throw InputError{"unknown precision '" + std::string{name} + "'",
-                   {.object = "precision"},
-                   "use fp32, bf16, fp16, int8 or auto"};
+  for (std::size_t i = 0; i < precision_names.size(); ++i) {
+    if (precision_names[i] == name) return static_cast<Precision>(i);
+  }
+  throw InputError("unknown precision '" + std::string{name} + "'", {.object = "precision"},
+                   "use fp32, bf16, fp16, int8 or auto");
 }
 
 [[nodiscard]] constexpr std::string_view name(Precision precision) {
-  switch (precision) {
-    case Precision::bf16:
-      return "bf16";
-    case Precision::fp16:
-      return "fp16";
-    case Precision::int8:
-      return "int8";
-    case Precision::automatic:
-      return "auto";
-    default:
-      return "fp32";
-  }
+  return precision_names[static_cast<std::size_t>(precision)];
 }
 
 /// Returns the type of the factors of products that ATen's operators compute.
@@ -71,9 +63,8 @@ enum class Precision {
 /// Throws `InputError` if it is fp16 and the device is a processor.
 [[nodiscard]] inline Precision resolve(Precision precision, c10::Device device) {
   if (precision == Precision::fp16 && device.is_cpu()) {
-    throw InputError{"fp16 is for GPUs, and this device is a processor",
-                     {.object = "precision"},
-                     "use fp32, bf16 or auto"};
+    throw InputError("fp16 is for GPUs, and this device is a processor", {.object = "precision"},
+                     "use fp32, bf16 or auto");
   }
   if (precision != Precision::automatic) return precision;
   if (has_native_bf16(device)) return Precision::bf16;

@@ -288,13 +288,8 @@ class Adam {
 /// `Adam` with decoupled weight decay.
 class AdamW : public Adam {
  public:
-  explicit AdamW(AdamOptions options = {}) : Adam{decoupled(std::move(options))} {}
-
- private:
-  static AdamOptions decoupled(AdamOptions options) {
-    options.decoupled_weight_decay = true;
-    return options;
-  }
+  explicit AdamW(AdamOptions options = {})
+      : Adam{(options.decoupled_weight_decay = true, std::move(options))} {}
 };
 
 }  // namespace seqtrain::optim

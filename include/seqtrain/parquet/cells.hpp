@@ -175,14 +175,11 @@ class LabelCells {
 
  private:
   std::string_view list(std::int64_t row) {
-    switch (array_->type_id()) {
-      case arrow::Type::LIST:
-        return list_of(static_cast<const arrow::ListArray&>(*array_), row);
-      case arrow::Type::LARGE_LIST:
-        return list_of(static_cast<const arrow::LargeListArray&>(*array_), row);
-      default:
-        return list_of(static_cast<const arrow::FixedSizeListArray&>(*array_), row);
-    }
+    const auto id = array_->type_id();
+    if (id == arrow::Type::LIST) return list_of(static_cast<const arrow::ListArray&>(*array_), row);
+    return id == arrow::Type::LARGE_LIST
+               ? list_of(static_cast<const arrow::LargeListArray&>(*array_), row)
+               : list_of(static_cast<const arrow::FixedSizeListArray&>(*array_), row);
   }
 
   template <class List>

@@ -110,9 +110,7 @@ class Split final : public data::ExampleFile {
   static std::string_view label_of(std::vector<LabelCells>& cells, std::int64_t row,
                                    data::ColumnLabels& labels, const Place& place) {
     labels.begin_record();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      labels.set(i, cells[i].at(row).value_or("null"));
-    }
+    for (std::size_t i = 0; i < cells.size(); ++i) labels.set(i, cells[i].at(row).value_or("null"));
     const std::string problem = labels.finish_record();
     if (!problem.empty()) throw place.error(problem, row);
     return labels.label();

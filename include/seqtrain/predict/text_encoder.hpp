@@ -85,9 +85,8 @@ class TextEncoder {
                                                                  bool special) const override {
       if constexpr (requires { tokenizer_.tokens(text, special); }) {
         return tokenizer_.tokens(text, special);
-      } else {
-        return {};
       }
+      return {};
     }
 
     [[nodiscard]] std::size_t vocab_size() const override { return tokenizer_.vocab_size(); }

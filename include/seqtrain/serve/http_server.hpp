@@ -73,9 +73,7 @@ class HttpServer {
       accept();
       sweep();
     });
-    for (std::size_t i = 0; i < options_.threads; ++i) {
-      threads_.emplace_back([this] { io_.run(); });
-    }
+    for (std::size_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
   }
 
   /// Ends the server's threads. The handler is not called after that.
@@ -126,9 +124,8 @@ class HttpServer {
       acceptor_.listen();
       port_ = acceptor_.local_endpoint().port();
     } catch (const boost::system::system_error& error) {
-      throw InputError{"cannot listen: " + error.code().message(),
-                       {.object = place},
-                       "--host takes an IP address, --port a port that is free"};
+      throw InputError("cannot listen: " + error.code().message(), {.object = place},
+                       "--host takes an IP address, --port a port that is free");
     }
   }
 

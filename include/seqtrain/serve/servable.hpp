@@ -75,9 +75,8 @@ template <Servable P>
                                                              std::string_view text, bool special) {
   if constexpr (requires { predictor.tokens(text, special); }) {
     return predictor.tokens(text, special);
-  } else {
-    return {};
   }
+  return {};
 }
 
 }  // namespace seqtrain::serve

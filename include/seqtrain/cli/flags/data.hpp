@@ -85,11 +85,11 @@ struct DataFlags {
         .add("dev-fraction", dev_fraction,
              "share of the training file's examples to hold out and evaluate on instead of a dev "
              "file, with about the same share of each label")
+        .role(determines_results)
         .add("fraction-of-train-data", fraction_of_train_data,
-             "share of the training examples to use, from the first on", determines_results)
+             "share of the training examples to use, from the first on")
         .add("max-length", max_length,
-             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)",
-             determines_results)
+             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
         .add("long-texts", long_texts,
              {{"", {}},
               {"truncate", text::LongTexts::truncate},
@@ -98,31 +98,23 @@ struct DataFlags {
               {"windows", text::LongTexts::windows}},
              "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
              "quarter from its beginning and the rest from its end; windows: all of it, read in "
-             "windows of --max-length ids (default: what the tokenizer's files say)",
-             determines_results)
-        .add("stride", stride, "ids that a window has in common with the one before it",
-             determines_results)
+             "windows of --max-length ids (default: what the tokenizer's files say)")
+        .add("stride", stride, "ids that a window has in common with the one before it")
         .add("window-pooling", window_pooling,
              {{"mean", text::WindowPooling::mean}, {"max", text::WindowPooling::max}},
-             "a text's logits are the mean of its windows' logits, or for each label the largest",
-             determines_results)
+             "a text's logits are the mean of its windows' logits, or for each label the largest")
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
-             "model's, else single_label_classification)",
-             determines_results)
-        .add("labels", labels, "names of the labels in the order of their ids: a,b,c",
-             determines_results)
+             "model's, else single_label_classification)")
+        .add("labels", labels, "names of the labels in the order of their ids: a,b,c")
         .add_switch("soft-labels", soft_labels,
-                    "a label is a probability for each label, as several people give",
-                    determines_results)
-        .add("text-field", text_field, "field or column of the text (default: recognised)",
-             determines_results)
-        .add("pair-field", pair_field, "field or column of the second text", determines_results)
+                    "a label is a probability for each label, as several people give")
+        .add("text-field", text_field, "field or column of the text (default: recognised)")
+        .add("pair-field", pair_field, "field or column of the second text")
         .add("label-field", label_field,
              "field or column of the label, or several with commas between them: a column of 0 and "
-             "1 for each label",
-             determines_results)
-        .add("columns", columns, columns_help, determines_results);
+             "1 for each label")
+        .add("columns", columns, columns_help);
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.

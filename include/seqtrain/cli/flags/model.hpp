@@ -36,31 +36,27 @@ struct ModelFlags {
         .add("model", model,
              "pre-trained checkpoint: a directory in Hugging Face's layout, gs://, or a name on "
              "the hub, org/name[@revision]")
+        .role(determines_results)
         .add("dropout", dropout,
-             "dropout rate that replaces every rate of the model's configuration",
-             determines_results)
+             "dropout rate that replaces every rate of the model's configuration")
         .add_switch("ignore-mismatched-sizes", ignore_mismatched_sizes,
                     "initialise parameters that have other sizes in the checkpoint, such as the "
-                    "head of a classifier with other labels",
-                    determines_results)
+                    "head of a classifier with other labels")
         .add("reinit-layers", reinit_layers,
-             "number of the encoder's last layers to initialise anew", determines_results)
-        .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
-                    determines_results)
+             "number of the encoder's last layers to initialise anew")
+        .add_switch("freeze-encoder", freeze_encoder, "train only the classification head")
         .add("lora-rank", lora_rank,
              "train low-rank adapters of the encoder's linear maps, and the head, but no other "
-             "parameters: their rank, such as 8 (0: no adapters)",
-             determines_results)
-        .add("lora-alpha", lora_alpha, "factor of the adapters: alpha / rank", determines_results)
+             "parameters: their rank, such as 8 (0: no adapters)")
+        .add("lora-alpha", lora_alpha, "factor of the adapters: alpha / rank")
         .add("lora-dropout", lora_dropout,
-             "dropout rate of the adapters' inputs; 0.05 to 0.1 is usual", determines_results)
+             "dropout rate of the adapters' inputs; 0.05 to 0.1 is usual")
         .add("lora-target", lora_target,
              "linear maps that get adapters: all, attention, or the ends of their names, such as "
-             "query,value",
-             determines_results)
+             "query,value")
         .add_switch("use-rslora", use_rslora,
-                    "the factor of the adapters is alpha divided by the root of the rank",
-                    determines_results)
+                    "the factor of the adapters is alpha divided by the root of the rank")
+        .role(leaves_results_alone)
         .add_switch("merge-adapter", merge_adapter,
                     "save a whole model with the adapters merged into its weights, not the adapter "
                     "alone");

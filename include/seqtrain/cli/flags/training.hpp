@@ -66,22 +66,21 @@ struct TrainingFlags {
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
     flags.section("Training")
-        .add("batch-size", batch_size, "examples in a batch", determines_results)
+        .role(determines_results)
+        .add("batch-size", batch_size, "examples in a batch")
         .add("tokens-per-batch", tokens_per_batch,
-             "limit on examples x padded width of a batch; if above 0 it replaces --batch-size",
-             determines_results)
+             "limit on examples x padded width of a batch; if above 0 it replaces --batch-size")
         .add("pad-to-multiple-of", pad_to_multiple_of,
-             "round a batch's width up to a multiple of this", determines_results)
+             "round a batch's width up to a multiple of this")
         .add("order", order, {data::order_names.begin(), data::order_names.end()},
-             "bucket: shuffled, similar lengths together; shuffle; file: as it is",
-             determines_results)
+             "bucket: shuffled, similar lengths together; shuffle; file: as it is")
         .add("bucket-pool", bucket_pool,
-             "batches whose examples are sorted by length together in the order bucket",
-             determines_results)
+             "batches whose examples are sorted by length together in the order bucket")
+        .role(leaves_results_alone)
         .add("epochs", epochs, "passes over the training data")
         .add("max-steps", max_steps, "optimizer steps; if above 0 it replaces --epochs")
-        .add("learning-rate", learning_rate, "highest learning rate of the schedule",
-             determines_results);
+        .role(determines_results)
+        .add("learning-rate", learning_rate, "highest learning rate of the schedule");
     add_steps_to(flags);
   }
 
@@ -136,77 +135,61 @@ struct TrainingFlags {
                                        {"huber", LossChoice::huber}};
     flags
         .add("optim", optim, {{"adam", Optimizer::adam}, {"adamw", Optimizer::adamw}},
-             "adam: decay added to the gradient; adamw: decoupled", determines_results)
+             "adam: decay added to the gradient; adamw: decoupled")
         .add("layerwise-lr-decay", layerwise_lr_decay,
              "factor from each layer's learning rate to that of the layer below, such as 0.9; the "
-             "head has the full rate",
-             determines_results)
+             "head has the full rate")
         .add("ema-decay", ema_decay,
              "decay of a moving average of the parameters, such as 0.99; the model of the run has "
-             "the averages (0: no average)",
-             determines_results)
-        .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied",
-             determines_results)
-        .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
-        .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
-        .add("adam-epsilon", adam_epsilon, "number added to the denominator", determines_results)
+             "the averages (0: no average)")
+        .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied")
+        .add("adam-beta1", adam_beta1, "decay of the first moment")
+        .add("adam-beta2", adam_beta2, "decay of the second moment")
+        .add("adam-epsilon", adam_epsilon, "number added to the denominator")
         .add("lr-scheduler-type", lr_scheduler_type, {schedule_names.begin(), schedule_names.end()},
              "constant, linear, cosine, slanted_triangular or one_cycle, which schedules Adam's "
-             "first beta too",
-             determines_results)
-        .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
-             determines_results)
-        .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps",
-             determines_results)
-        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: no clipping)",
-             determines_results)
-        .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step",
-             determines_results)
+             "first beta too")
+        .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0")
+        .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps")
+        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: no clipping)")
+        .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step")
         .add("class-weights", class_weights,
              "weights of the labels in the loss: w0,w1,… in the order of the label ids, "
-             "or auto: rare labels get large weights (default: equal weights)",
-             determines_results)
+             "or auto: rare labels get large weights (default: equal weights)")
         .add("loss", loss, loss_names,
              "default: cross-entropy, or the squared error for regression; focal: right answers "
-             "count less; huber, for regression: large errors count less",
-             determines_results)
-        .add("focal-gamma", focal_gamma, "exponent of --loss focal (default: 2)",
-             determines_results)
+             "count less; huber, for regression: large errors count less")
+        .add("focal-gamma", focal_gamma, "exponent of --loss focal (default: 2)")
         .add("huber-delta", huber_delta,
-             "error from which on --loss huber grows linearly (default: 1)", determines_results)
+             "error from which on --loss huber grows linearly (default: 1)")
         .add("label-smoothing-factor", label_smoothing_factor,
-             "share of an example's target that is spread over all labels", determines_results)
+             "share of an example's target that is spread over all labels")
+        .role(leaves_results_alone)
         .add("teacher", teacher,
              "larger model whose scores for the training texts are learned too: its directory or a "
              "run's, gs://, a name on the hub, or a .jsonl that predict has written")
+        .role(determines_results)
         .add("teacher-temperature", teacher_temperature,
-             "divisor of the logits of both models; above 1 it makes their scores more even",
-             determines_results)
+             "divisor of the logits of both models; above 1 it makes their scores more even")
         .add("teacher-share", teacher_share,
-             "weight of the teacher's scores in the loss; an example's label has the rest",
-             determines_results)
+             "weight of the teacher's scores in the loss; an example's label has the rest")
         .add("early-stopping-patience", early_stopping_patience,
-             "end after this many epochs in a row that were no better on the dev file (0: never)",
-             determines_results)
+             "end after this many epochs in a row that were no better on the dev file (0: never)")
         .add_switch("best-model", best_model,
-                    "end with the parameters of the epoch that was best on the dev file",
-                    determines_results)
+                    "end with the parameters of the epoch that was best on the dev file")
         .add("metric-for-best-model", metric_for_best_model,
              "metric that decides which epoch is best: loss, accuracy, macro_f1, micro_f1 or the "
              "name of a metric of the program (default: accuracy; micro_f1 for multi-label "
-             "classification; loss for regression)",
-             determines_results)
+             "classification; loss for regression)")
         .add("greater-is-better", greater_is_better, {{"", {}}, {"true", true}, {"false", false}},
              "whether a larger value is better (default: true unless the name ends in loss or is "
-             "perplexity or mean_squared_error)",
-             determines_results)
+             "perplexity or mean_squared_error)")
         .add("on-nonfinite", on_nonfinite,
              {{"stop", train::OnNonfinite::stop}, {"skip", train::OnNonfinite::skip}},
-             "what to do if a gradient is not finite: stop, or skip the step", determines_results)
-        .add("seed", seed, "seed of the data order, dropout and the new head", determines_results)
+             "what to do if a gradient is not finite: stop, or skip the step")
+        .add("seed", seed, "seed of the data order, dropout and the new head")
         .add_switch("few-shot", few_shot,
-                    "train a sentence encoder on pairs of a few examples, with setfit's defaults",
-                    determines_results);
+                    "train a sentence encoder on pairs of a few examples, with setfit's defaults");
   }
 
   void validate_optimizer() const {

@@ -73,9 +73,8 @@ class BertEncoder {
   static LayerStack stack(const Scope& scope, const typename Family::Config& config) {
     if constexpr (requires { Family::layer_stack(scope, config); }) {
       return Family::layer_stack(scope, config);
-    } else {
-      return {scope / Family::layers, config, Family::layer_form};
     }
+    return {scope / Family::layers, config, Family::layer_form};
   }
 
   BertEmbeddings embeddings_;

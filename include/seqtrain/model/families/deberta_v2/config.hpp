@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,29 +65,14 @@ inline std::vector<std::string> words_of(const json::Value& value) {
   return words;
 }
 
-inline void read_pos_att_type(const json::Value& root, DebertaV2Config& config) {
-  const auto types = root.find("pos_att_type");
-  if (!types) return;
-  for (const std::string& word : words_of(*types)) {
-    if (word == "c2p") {
-      config.content_to_position = true;
-    } else if (word == "p2c") {
-      config.position_to_content = true;
-    } else {
-      throw types->error("'" + word + "' is not supported", "supported are c2p, p2c");
-    }
-  }
-}
-
-inline void read_norm_rel_ebd(const json::Value& root, DebertaV2Config& config) {
-  const auto norms = root.find("norm_rel_ebd");
-  if (!norms) return;
-  for (const std::string& word : words_of(*norms)) {
-    if (word == "layer_norm") {
-      config.normalizes_distances = true;
-    } else if (word != "none") {
-      throw norms->error("'" + word + "' is not supported", "supported are layer_norm, none");
-    }
+/// Sets the flags whose words a field has. Throws `InputError` if it has any other word.
+inline void read_words(const json::Value& root, std::string_view field,
+                       const std::map<std::string, bool*>& flags, const char* supported) {
+  const auto value = root.find(field);
+  if (!value) return;
+  for (const std::string& word : words_of(*value)) {
+    if (!flags.contains(word)) throw value->error("'" + word + "' is not supported", supported);
+    *flags.at(word) = true;
   }
 }
 
@@ -127,8 +113,13 @@ inline DebertaV2Config read_deberta_v2_config(const weights::ConfigFile& file) {
   weights::read(root, "position_biased_input", config.position_biased_input);
   weights::read(root, "relative_attention", config.relative_attention);
   weights::read(root, "share_att_key", config.share_att_key);
-  detail::read_pos_att_type(root, config);
-  detail::read_norm_rel_ebd(root, config);
+  detail::read_words(root, "pos_att_type",
+                     {{"c2p", &config.content_to_position}, {"p2c", &config.position_to_content}},
+                     "supported are c2p, p2c");
+  bool none = false;  // a word without an effect
+  detail::read_words(root, "norm_rel_ebd",
+                     {{"layer_norm", &config.normalizes_distances}, {"none", &none}},
+                     "supported are layer_norm, none");
   weights::read(root, "position_buckets", config.position_buckets);
   config.max_relative_positions = 0;
   weights::read(root, "max_relative_positions", config.max_relative_positions);
