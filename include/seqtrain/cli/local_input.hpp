@@ -31,9 +31,10 @@ inline bool is_meant_here(const std::string& place) {
 inline void demand_directory(const std::string& place, std::string_view kind) {
   std::error_code ignored;
   if (std::filesystem::is_directory(place, ignored)) return;
-  throw InputError(
-      "there is no such directory", {.object = place},
-      "name an existing directory, or a " + std::string{kind} + " on the hub, org/name");
+  throw InputError{
+      "there is no such directory",
+      {.object = place},
+      "name an existing directory, or a " + std::string{kind} + " on the hub, org/name"};
 }
 
 /// Tells whether `place` names a model on the hub: it has the form of such a name and does not mean

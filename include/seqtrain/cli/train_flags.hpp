@@ -107,9 +107,10 @@ struct TrainFlags : DataFlags,
                                     .train_fraction = fraction_of_train_data});
     } catch (const InputError& error) {
       if (error.where().object != "split") throw;
-      throw InputError(flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
+      throw InputError{flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
                            " examples in " + train_file + " is no example to evaluate on",
-                       {.object = "--dev-fraction"}, "give a larger share, or a --dev-file");
+                       {.object = "--dev-fraction"},
+                       "give a larger share, or a --dev-file"};
     }
   }
 

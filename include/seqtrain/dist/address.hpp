@@ -49,9 +49,10 @@ inline std::vector<Resolved> resolve(const std::string& name, int port) {
   addrinfo* list = nullptr;
   const int code = ::getaddrinfo(name.c_str(), std::to_string(port).c_str(), &hints, &list);
   if (code != 0) {
-    throw InputError(
+    throw InputError{
         std::string{"the name does not resolve to an address: "} + ::gai_strerror(code),
-        {.object = name}, "check MASTER_ADDR, or the cluster that the launcher describes");
+        {.object = name},
+        "check MASTER_ADDR, or the cluster that the launcher describes"};
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner{list, &::freeaddrinfo};
   std::vector<Resolved> result;
@@ -120,8 +121,9 @@ inline std::string address_of_interface(const std::string& interface) {
     if (interface == name || interface == address) return address;
     known.append(known.empty() ? "" : ", ").append(name).append(" ").append(address);
   }
-  throw InputError("this machine has no such network interface or address", {.object = interface},
-                   "there are " + (known.empty() ? "none" : known));
+  throw InputError{"this machine has no such network interface or address",
+                   {.object = interface},
+                   "there are " + (known.empty() ? "none" : known)};
 }
 
 /// Returns the address at which other machines of a run reach this one: the address from which it

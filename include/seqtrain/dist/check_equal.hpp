@@ -35,8 +35,9 @@ inline void check_equal(Group& group, const train::Pairs& pairs) {
                      value + " on " + name + ")";
     }
     if (!differences.empty()) {
-      throw InputError("differs from rank 0: " + differences, {.object = name},
-                       "start the same program with the same flags and data on every machine");
+      throw InputError{"differs from rank 0: " + differences,
+                       {.object = name},
+                       "start the same program with the same flags and data on every machine"};
     }
   }
 }

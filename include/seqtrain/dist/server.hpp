@@ -46,8 +46,9 @@ inline void wait_for_server(const std::string& host, int port,
         if (detail::takes_connection(target)) return;
       }
       if (last) {
-        throw InputError("nothing answers there", {.object = host + ":" + std::to_string(port)},
-                         "check that rank 0 runs and that this host reaches its address and port");
+        throw InputError{"nothing answers there",
+                         {.object = host + ":" + std::to_string(port)},
+                         "check that rank 0 runs and that this host reaches its address and port"};
       }
     } catch (const InputError&) {
       if (last) throw;

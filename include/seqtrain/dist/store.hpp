@@ -144,18 +144,20 @@ class Rendezvous {
     try {
       store_->wait({answer}, detail::until(deadline_));
     } catch (const c10::Error&) {
-      throw InputError(
+      throw InputError{
           "rank 0 does not answer rank " + std::to_string(world_.rank) + " through the store",
-          {.object = detail::master_of(world_)}, "check that rank 0 runs");
+          {.object = detail::master_of(world_)},
+          "check that rank 0 runs"};
     }
     const auto welcome = store_->get_to_str(answer);
     const auto space = welcome.find(' ');
     const auto round = welcome.substr(0, space);
     if (welcome.substr(space + 1) != std::to_string(world_.size)) {
-      throw InputError("rank 0 is in a world of " + welcome.substr(space + 1) +
+      throw InputError{"rank 0 is in a world of " + welcome.substr(space + 1) +
                            " processes and rank " + std::to_string(world_.rank) + " in one of " +
                            std::to_string(world_.size),
-                       {.object = "WORLD_SIZE"}, "start all processes with the same number");
+                       {.object = "WORLD_SIZE"},
+                       "start all processes with the same number"};
     }
     store_->set("ack/" + round + "/" + std::to_string(world_.rank), name);
     return round;

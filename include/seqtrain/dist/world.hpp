@@ -94,8 +94,9 @@ class TorchrunVariables {
   [[nodiscard]] std::string text(const std::string& name, const std::string& expected) const {
     auto value = environment_(name);
     if (!value) {
-      throw InputError("is not set; expected " + expected, {.object = name},
-                       "other variables of torchrun are set: set all of them or none");
+      throw InputError{"is not set; expected " + expected,
+                       {.object = name},
+                       "other variables of torchrun are set: set all of them or none"};
     }
     return *std::move(value);
   }
@@ -214,9 +215,10 @@ class Machines {
 /// gives some pools the names of processes that do not train.
 inline void check_agreement(const Machines& spec, const Machines& config) {
   if (config.size() == 0 || spec.size() == config.size() || spec.size() == config.all()) return;
-  throw InputError("names " + std::to_string(config.size()) + " machines that train; expected " +
+  throw InputError{"names " + std::to_string(config.size()) + " machines that train; expected " +
                        std::to_string(spec.size()) + " as in CLUSTER_SPEC",
-                   {.object = "TF_CONFIG"}, "unset one of them");
+                   {.object = "TF_CONFIG"},
+                   "unset one of them"};
 }
 
 }  // namespace detail

@@ -176,8 +176,9 @@ class Cache {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) {
-      throw Error("cannot be created: " + error.message(), {.object = folder.string()},
-                  "HF_HUB_CACHE and HF_HOME may name another place");
+      throw Error{"cannot be created: " + error.message(),
+                  {.object = folder.string()},
+                  "HF_HUB_CACHE and HF_HOME may name another place"};
     }
   }
 
@@ -212,9 +213,10 @@ class Cache {
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);
     if (error || space.available >= needed) return;
-    throw Error("has room for " + std::to_string(space.available >> 20) + " MB of " +
+    throw Error{"has room for " + std::to_string(space.available >> 20) + " MB of " +
                     std::to_string(needed >> 20) + " MB",
-                {.object = folder.string()}, "make room, or name another place by HF_HUB_CACHE");
+                {.object = folder.string()},
+                "make room, or name another place by HF_HUB_CACHE"};
   }
 
   /// Makes `file` a relative link to the blob. The link appears complete or not at all.

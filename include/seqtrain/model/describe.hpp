@@ -60,8 +60,9 @@ std::string describe(const M& model, const ClassifierOptions& options) {
 /// Throws `InputError` if the checkpoint of a model for prediction lacks some of its parameters.
 inline void check_trained(const LoadReport& report) {
   if (report.fresh.empty()) return;
-  throw InputError("the checkpoint has no such tensor, so the model is not trained",
-                   {.object = report.fresh.front()}, "fine-tune it first");
+  throw InputError{"the checkpoint has no such tensor, so the model is not trained",
+                   {.object = report.fresh.front()},
+                   "fine-tune it first"};
 }
 
 }  // namespace seqtrain::model

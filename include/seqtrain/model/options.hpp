@@ -69,8 +69,9 @@ struct ClassifierOptions {
       throw InputError{"does not go with a frozen encoder", {.object = "lora"}};
     }
     if (few_shot && (freeze_encoder || encoder_is_fixed() || windows)) {
-      throw InputError("needs an encoder that learns and reads no windows", {.object = "few_shot"},
-                       "choose another base, or train without --few-shot");
+      throw InputError{"needs an encoder that learns and reads no windows",
+                       {.object = "few_shot"},
+                       "choose another base, or train without --few-shot"};
     }
     if (reinit_layers != 0 && (freeze_encoder || encoder_is_fixed())) {
       throw InputError{"needs an encoder that learns", {.object = "reinit_layers"}};
@@ -79,8 +80,9 @@ struct ClassifierOptions {
       throw InputError{"must be at least 0 and below 1", {.object = "dropout"}};
     }
     if (precision == Precision::int8 && !only_predicts) {
-      throw InputError("a model cannot be trained in int8", {.object = "precision"},
-                       "use fp32, bf16, fp16 or auto; int8 is for predictions");
+      throw InputError{"a model cannot be trained in int8",
+                       {.object = "precision"},
+                       "use fp32, bf16, fp16 or auto; int8 is for predictions"};
     }
   }
 };
@@ -99,8 +101,9 @@ inline void check_label_names(const std::vector<std::string>& labels) {
   std::set<std::string_view> names;
   for (const auto& label : labels) {
     if (names.insert(label).second) continue;
-    throw InputError("'" + label + "' twice", {.object = "labels"},
-                     "give each label a name of its own in id2label of config.json");
+    throw InputError{"'" + label + "' twice",
+                     {.object = "labels"},
+                     "give each label a name of its own in id2label of config.json"};
   }
 }
 

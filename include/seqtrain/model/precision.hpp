@@ -32,8 +32,9 @@ inline constexpr std::array<std::string_view, 5> precision_names{"fp32", "bf16",
   for (std::size_t i = 0; i < precision_names.size(); ++i) {
     if (precision_names[i] == name) return static_cast<Precision>(i);
   }
-  throw InputError("unknown precision '" + std::string{name} + "'", {.object = "precision"},
-                   "use fp32, bf16, fp16, int8 or auto");
+  throw InputError{"unknown precision '" + std::string{name} + "'",
+                   {.object = "precision"},
+                   "use fp32, bf16, fp16, int8 or auto"};
 }
 
 [[nodiscard]] constexpr std::string_view name(Precision precision) {
@@ -63,8 +64,9 @@ inline constexpr std::array<std::string_view, 5> precision_names{"fp32", "bf16",
 /// Throws `InputError` if it is fp16 and the device is a processor.
 [[nodiscard]] inline Precision resolve(Precision precision, c10::Device device) {
   if (precision == Precision::fp16 && device.is_cpu()) {
-    throw InputError("fp16 is for GPUs, and this device is a processor", {.object = "precision"},
-                     "use fp32, bf16 or auto");
+    throw InputError{"fp16 is for GPUs, and this device is a processor",
+                     {.object = "precision"},
+                     "use fp32, bf16 or auto"};
   }
   if (precision != Precision::automatic) return precision;
   if (has_native_bf16(device)) return Precision::bf16;

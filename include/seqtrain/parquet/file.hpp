@@ -161,8 +161,9 @@ class File {
 
   [[nodiscard]] InputError wrong_type(const arrow::DataType& type, const std::string& expected,
                                       const std::string& advice = {}) const {
-    return InputError("holds " + type.ToString() + ", expected " + expected,
-                      {.object = name(), .field = columns_.back().place.column}, advice);
+    return InputError{"holds " + type.ToString() + ", expected " + expected,
+                      {.object = name(), .field = columns_.back().place.column},
+                      advice};
   }
 
   void check_text(const arrow::DataType& type) const {

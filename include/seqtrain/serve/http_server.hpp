@@ -124,8 +124,9 @@ class HttpServer {
       acceptor_.listen();
       port_ = acceptor_.local_endpoint().port();
     } catch (const boost::system::system_error& error) {
-      throw InputError("cannot listen: " + error.code().message(), {.object = place},
-                       "--host takes an IP address, --port a port that is free");
+      throw InputError{"cannot listen: " + error.code().message(),
+                       {.object = place},
+                       "--host takes an IP address, --port a port that is free"};
     }
   }
 

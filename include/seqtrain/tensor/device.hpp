@@ -112,8 +112,9 @@ namespace detail {
   try {
     return c10::Device{std::string{name}};
   } catch (const c10::Error&) {
-    throw InputError("unknown device '" + std::string{name} + "'", {.object = "device"},
-                     "use auto, cpu, cuda, cuda:1, or the name of another device of LibTorch");
+    throw InputError{"unknown device '" + std::string{name} + "'",
+                     {.object = "device"},
+                     "use auto, cpu, cuda, cuda:1, or the name of another device of LibTorch"};
   }
 }
 
@@ -150,9 +151,10 @@ inline void check_index(c10::DeviceType type, int index) {
                      {.object = "device"}};
   }
   if (device.has_index() && index > 0) {
-    throw InputError(
+    throw InputError{
         "each process has a device of its own, but '" + std::string{name} + "' names one for all",
-        {.object = "device"}, "name it without a number");
+        {.object = "device"},
+        "name it without a number"};
   }
   const int number = device.has_index() ? device.index() : index;
   detail::check_index(type, number);

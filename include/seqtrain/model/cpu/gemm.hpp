@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <type_traits>
 #include <vector>
 
 #include <ATen/cpu/Utils.h>
@@ -69,18 +70,14 @@ inline void take_tiles() {
 
 namespace detail {
 
-inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
-                        std::int64_t ld_a, const float* b, float* c, std::int64_t ld_c,
-                        bool accumulate) {
-  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, a, b, c, /*is_vnni=*/false);
-}
-
-inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const Bf16* a,
-                        std::int64_t ld_a, const Bf16* b, float* c, std::int64_t ld_c,
-                        bool accumulate) {
-  const auto narrow = [](const Bf16* x) { return reinterpret_cast<const at::BFloat16*>(x); };
-  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, narrow(a), narrow(b), c,
-                              /*is_vnni=*/true);
+template <class T>
+void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t ld_a,
+                 const T* b, float* c, std::int64_t ld_c, bool accumulate) {
+  constexpr bool is_narrow = sizeof(T) == sizeof(Bf16);
+  using Number = std::conditional_t<is_narrow, at::BFloat16, float>;
+  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate,
+                              reinterpret_cast<const Number*>(a),
+                              reinterpret_cast<const Number*>(b), c, /*is_vnni=*/is_narrow);
 }
 
 /// Computes the bfloat16 product by the fp32 kernel. Products of bfloat16 numbers are exact in

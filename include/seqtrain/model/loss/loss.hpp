@@ -123,8 +123,9 @@ class AnyLoss {
 
   static at::Tensor checked(at::Tensor numbers, std::int64_t rows, const std::string& what) {
     if (numbers.dim() == 1 && numbers.size(0) == rows) return numbers;
-    throw InputError("must return the " + what + " of each of " + std::to_string(rows) + " rows",
-                     {.object = "loss"}, "take the mean over the labels only");
+    throw InputError{"must return the " + what + " of each of " + std::to_string(rows) + " rows",
+                     {.object = "loss"},
+                     "take the mean over the labels only"};
   }
 
   static std::vector<double> numbers(const at::Tensor& tensor) {

@@ -146,8 +146,9 @@ class ParameterMaker {
     for (const std::string& target : lora.targets) {
       const auto fits = [&](std::string_view name) { return weights::LoRA::fits(target, name); };
       if (std::ranges::any_of(adapted_, fits)) continue;
-      throw InputError("'" + target + "' fits no linear map of the encoder",
-                       {.object = "lora", .field = "targets"}, "a map's name is " + first_map_);
+      throw InputError{"'" + target + "' fits no linear map of the encoder",
+                       {.object = "lora", .field = "targets"},
+                       "a map's name is " + first_map_};
     }
     return adapted_;
   }
@@ -244,9 +245,10 @@ class ParameterMaker {
   at::Tensor load(const weights::TensorView& stored, const std::string& name,
                   at::IntArrayRef shape) {
     if (at::IntArrayRef{stored.shape} != shape) {
-      throw InputError("has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
+      throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
                            weights::to_string({shape.data(), shape.size()}) + " in the model",
-                       {.object = name}, "with --ignore-mismatched-sizes it is initialised anew");
+                       {.object = name},
+                       "with --ignore-mismatched-sizes it is initialised anew"};
     }
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{"holds no floating-point numbers", {.object = name}};

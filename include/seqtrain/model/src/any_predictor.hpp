@@ -120,8 +120,9 @@ AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
   const text::TokenizerFolder own{folder};
   const bool other = has_own && text::detail::long_texts_of(own) != encode_->long_texts();
   if (other || encode_->windows()) {
-    throw InputError("reads long texts otherwise than its base, or in windows",
-                     {.object = directory.string()}, "serve it alone by --model");
+    throw InputError{"reads long texts otherwise than its base, or in windows",
+                     {.object = directory.string()},
+                     "serve it alone by --model"};
   }
   AnyPredictor result = *this;
   if (has_own) result.allowed_length_ = text::detail::max_length_of(own);

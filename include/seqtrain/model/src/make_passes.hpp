@@ -72,8 +72,9 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
     kernels->keep_packed_only();
   }
   if (precision == Precision::int8 && !made.by_hand) {
-    throw InputError("int8 is computed on a processor, for encoders with hand-written passes",
-                     {.object = "precision"}, "use fp32, bf16, fp16 or auto");
+    throw InputError{"int8 is computed on a processor, for encoders with hand-written passes",
+                     {.object = "precision"},
+                     "use fp32, bf16, fp16 or auto"};
   }
   if (made.by_hand) {
     made.maps_in_bf16 = kernels->maps_in_bf16();
