@@ -288,8 +288,13 @@ class Adam {
 /// `Adam` with decoupled weight decay.
 class AdamW : public Adam {
  public:
-  explicit AdamW(AdamOptions options = {})
-      : Adam{(options.decoupled_weight_decay = true, std::move(options))} {}
+  explicit AdamW(AdamOptions options = {}) : Adam{decoupled(std::move(options))} {}
+
+ private:
+  static AdamOptions decoupled(AdamOptions options) {
+    options.decoupled_weight_decay = true;
+    return options;
+  }
 };
 
 }  // namespace seqtrain::optim
