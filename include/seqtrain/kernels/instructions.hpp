@@ -74,22 +74,19 @@ void multiply_pairs(Width<16>::Ints& a, const Width<16>::Ints& b) {
   asm("vpmaddwd %1, %0, %0" : "+v"(a) : "v"(b));
 }
 
+// clang 14's __builtin_cpu_supports does not know the next two.
+
 /// Tells whether the processor has `add_byte_products` for Width<8>.
 inline bool has_avx_vnni() {
-#if defined(__clang__)  // clang 14 does not know the name
   static const bool answer = [] {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
   }();
   return answer;
-#else
-  return __builtin_cpu_supports("avxvnni") != 0;
-#endif
 }
 
 /// Tells whether the processor has tiles for bfloat16 and int8 (AMX), and the system saves them.
 inline bool has_tiles() {
-#if defined(__clang__)
   static const bool answer = [] {
     constexpr unsigned saved = 3U << 17;  // in the system's register of allowed states
     constexpr unsigned all = 1U << 22 | 1U << 24 | 1U << 25;
@@ -100,9 +97,6 @@ inline bool has_tiles() {
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & all) == all;
   }();
   return answer;
-#else
-  return __builtin_cpu_supports("amx-bf16") != 0 && __builtin_cpu_supports("amx-int8") != 0;
-#endif
 }
 
 }  // namespace seqtrain::kernels::instruction

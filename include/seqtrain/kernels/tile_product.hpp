@@ -17,6 +17,13 @@
 /// `at::cpu::init_amx()`.
 namespace seqtrain::kernels::tile {
 
+namespace detail {
+
+/// Whether this thread's tiles are configured.
+inline thread_local bool configured = false;
+
+}  // namespace detail
+
 /// Gives this thread's tiles the sizes that `multiply` needs: `rows` rows of the first factor and
 /// of the result, and as many words of the first factor's rows as `words`. Both are at most 16.
 inline void configure(std::size_t rows = 16, std::size_t words = 16) {
@@ -30,11 +37,14 @@ inline void configure(std::size_t rows = 16, std::size_t words = 16) {
   std::fill_n(all.rows.begin() + 6, 2, static_cast<std::uint8_t>(words));
   std::fill_n(all.bytes_of_a_row.begin() + 4, 2, static_cast<std::uint16_t>(4 * words));
   asm volatile("ldtilecfg %0" ::"m"(all));
+  detail::configured = true;
 }
 
-/// Puts this thread's tiles into their first state, in which other programs expect them.
+/// Puts this thread's tiles into their first state, in which other libraries expect them, if they
+/// are configured.
 inline void release() {
-  asm volatile("tilerelease");
+  if (detail::configured) asm volatile("tilerelease");
+  detail::configured = false;
 }
 
 namespace detail {
@@ -63,8 +73,8 @@ SEQTRAIN_INLINE void add_product() {
   }
 }
 
-/// Where a product's numbers are: c = a b. Rows of a and c are `ld_a` and `ld_c` bytes apart; b is
-/// packed as one panel with `columns` words in a row.
+/// The addresses of the factors and of the result of a product c = a b. Rows of a and c are `ld_a`
+/// and `ld_c` bytes apart; b is packed as one panel with `columns` words in a row.
 struct Factors {
   const std::byte* a;
   std::size_t ld_a;
@@ -145,6 +155,7 @@ void multiply_rows(Factors f, std::size_t rows, std::size_t tiles, std::size_t w
 
 template <class Words>
 void multiply(std::size_t m, std::size_t words, Factors f) {
+  if (!configured) configure();
   const std::size_t tiles = m / 16, rest = m % 16;
   if (tiles > 0) multiply_rows<Words>(f, 16, tiles, words);
   if (rest == 0) return;
@@ -155,10 +166,10 @@ void multiply(std::size_t m, std::size_t words, Factors f) {
 
 }  // namespace detail
 
-/// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b, on a thread whose tiles are
-/// configured. Rows of a and c are `ld_a` and `ld_c` numbers apart, and b [k, columns] is packed as
-/// one panel (kernels/pack.hpp), so k is even and columns a multiple of 16. Each element is summed
-/// over k from the first to the last, so that its bits do not depend on m.
+/// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b. Rows of a and c are `ld_a` and
+/// `ld_c` numbers apart, and b [k, columns] is packed as one panel (kernels/pack.hpp), so k is even
+/// and columns a multiple of 16. Each element is summed over k from the first to the last, so that
+/// its bits do not depend on m. The thread's tiles stay configured until `release`.
 inline void multiply(std::size_t m, std::size_t k, const Bf16* a, std::size_t ld_a, const Bf16* b,
                      std::size_t columns, float* c, std::size_t ld_c, bool accumulate) {
   detail::multiply<dot::Bf16Pairs>(

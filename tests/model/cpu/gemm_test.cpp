@@ -114,7 +114,6 @@ TEST(Gemm, TilesMultiplyBytesLikeOtherInstructions) {
       };
       kernels::multiply_int8(x, rows, k, factor, panel, write_to(y.data()));
       const TileGuard tiles;
-      take_tiles();
       kernels::multiply_int8_by_tiles(x, rows, k, factor, panel, sums.data(),
                                       write_to(by_tiles.data()));
       EXPECT_EQ(by_tiles, y) << k << ' ' << rows;

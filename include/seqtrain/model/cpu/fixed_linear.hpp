@@ -197,7 +197,6 @@ class FixedLinear {
     if (int8_) {
 #if SEQTRAIN_HAS_CLONES
       if (has_tiles()) {
-        take_tiles();
         return kernels::multiply_int8_by_tiles(x.quantized, rows, in(), int8_panel(index), panel,
                                                reinterpret_cast<std::int32_t*>(block), use);
       }

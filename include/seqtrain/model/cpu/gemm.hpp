@@ -51,23 +51,6 @@ void prefetch(const Number* from, std::size_t count) {
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
 }
 
-#if SEQTRAIN_HAS_CLONES
-namespace detail {
-
-/// Whether this thread's AMX tiles are configured for `kernels::tile`.
-inline thread_local bool has_own_tiles = false;
-
-}  // namespace detail
-
-/// Configures this thread's AMX tiles for `kernels::tile`, if they are not. The thread needs a
-/// `TileGuard`, if torch uses it too.
-inline void take_tiles() {
-  if (detail::has_own_tiles) return;
-  kernels::tile::configure();
-  detail::has_own_tiles = true;
-}
-#endif
-
 namespace detail {
 
 template <class T>
@@ -130,24 +113,21 @@ struct TileGuard {
   TileGuard& operator=(const TileGuard&) = delete;
   ~TileGuard() {
 #if SEQTRAIN_HAS_CLONES
-    if (detail::has_own_tiles) kernels::tile::release();
-    detail::has_own_tiles = false;
+    kernels::tile::release();
 #endif
   }
 };
 
 /// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b. Rows of a and c are `ld_a` and
-/// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). Where no
-/// tiles compute it, it uses oneDNN's batch-reduced product, which keeps a kernel for each shape
-/// that it has met, so m is divided into blocks. k is divided into blocks whose part of b stays in
-/// the first-level cache.
+/// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). Without tiles it
+/// uses oneDNN's batch-reduced product, which keeps a kernel for each shape that it has met, so m
+/// is divided into blocks. k is divided into blocks whose part of b stays in the first-level cache.
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
                     float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {
 #if SEQTRAIN_HAS_CLONES
   if constexpr (sizeof(T) == sizeof(Bf16)) {
     if (has_tiles()) {
-      take_tiles();
       return kernels::tile::multiply(m, k, a, ld_a, b, columns, c, ld_c, accumulate);
     }
   }

@@ -65,14 +65,16 @@ inline std::vector<std::string> words_of(const json::Value& value) {
   return words;
 }
 
-/// Sets the flags whose words a field has. Throws `InputError` if it has any other word.
+/// Sets the flags whose words a field has; a null stands for a word without an effect. Throws
+/// `InputError` if the field has any other word.
 inline void read_words(const json::Value& root, std::string_view field,
                        const std::map<std::string, bool*>& flags, const char* supported) {
   const auto value = root.find(field);
   if (!value) return;
   for (const std::string& word : words_of(*value)) {
-    if (!flags.contains(word)) throw value->error("'" + word + "' is not supported", supported);
-    *flags.at(word) = true;
+    const auto flag = flags.find(word);
+    if (flag == flags.end()) throw value->error("'" + word + "' is not supported", supported);
+    if (flag->second != nullptr) *flag->second = true;
   }
 }
 
@@ -116,9 +118,8 @@ inline DebertaV2Config read_deberta_v2_config(const weights::ConfigFile& file) {
   detail::read_words(root, "pos_att_type",
                      {{"c2p", &config.content_to_position}, {"p2c", &config.position_to_content}},
                      "supported are c2p, p2c");
-  bool none = false;  // a word without an effect
   detail::read_words(root, "norm_rel_ebd",
-                     {{"layer_norm", &config.normalizes_distances}, {"none", &none}},
+                     {{"layer_norm", &config.normalizes_distances}, {"none", nullptr}},
                      "supported are layer_norm, none");
   weights::read(root, "position_buckets", config.position_buckets);
   config.max_relative_positions = 0;
