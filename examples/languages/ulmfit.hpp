@@ -10,7 +10,6 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/data/count_words.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
@@ -20,6 +19,7 @@
 #include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
+#include "count_words.hpp"
 #include "job.hpp"
 #include "ulmfit_cycles.hpp"
 
@@ -157,11 +157,9 @@ struct Ulmfit {
     const auto workers = static_cast<std::size_t>(job.threads);
     const auto unlabelled = job.data / "unlabelled.txt";
     const auto texts = job.data / (job.published ? Published::counted_file : "train.csv");
-    seqtrain::data::count_words(texts, {.columns = job.columns, .labelled = false}, workers,
-                                counts);
+    count_words(texts, {.columns = job.columns, .labelled = false}, workers, counts);
     if (std::filesystem::exists(unlabelled)) {
-      seqtrain::data::count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers,
-                                  counts);
+      count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers, counts);
     }
     return counts.vocabulary({.most = static_cast<std::size_t>(job.vocabulary)});
   }

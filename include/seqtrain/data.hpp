@@ -5,7 +5,6 @@
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/columns.hpp>
-#include <seqtrain/data/count_words.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_file.hpp>

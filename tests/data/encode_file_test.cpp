@@ -254,6 +254,17 @@ TEST(EncodeFile, TakesATokenizerOfAnyFamily) {
       same(encode_file(file, any, Labels::nli()).set, encode_file(file, known, Labels::nli()).set));
 }
 
+TEST(EncodeFile, ReadsPlainLinesAsExamplesWithoutLabels) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(directory / "unlabelled.txt", "a b\r\n\r\nb, \"b\nc");
+  const auto words = text::make_word_tokenizer({"xxunk", "xxpad", "xxbos", "a", "b"});
+  const auto encoded =
+      encode_file(file, words, Labels::sentiment(), {.read = {.format = Format::lines}});
+  ASSERT_EQ(encoded.set.size(), 3U);
+  EXPECT_EQ(encoded.set.length(0), 3U);
+  EXPECT_EQ(encoded.set.label(0), -1);
+}
+
 TEST(EncodeFile, CountsMultiNliAndSst2AsPublished) {
   SEQTRAIN_NEEDS_SHARED_DATA("mnli/dev_matched.jsonl");
   SEQTRAIN_NEEDS_SHARED_DATA("sst2/train.tsv");

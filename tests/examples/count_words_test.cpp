@@ -1,12 +1,13 @@
+#include "examples/languages/count_words.hpp"
+
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/data/count_words.hpp>
-#include <seqtrain/text/word_tokenizer.hpp>
 
 #include "support/temporary_directory.hpp"
 
@@ -42,15 +43,8 @@ TEST(CountWords, ReadsPlainLines) {
             (std::vector<std::string>{"two", "one", "{", ",", "\""}));
 }
 
-TEST(CountWords, PlainLinesAreExamplesWithoutLabels) {
+TEST(CountWords, RefusesTextsThatAreNotUtf8) {
   const tests::TemporaryDirectory directory;
-  const auto file = tests::write_file(directory / "unlabelled.txt", "a b\r\n\r\nb, \"b\nc");
-  const auto tokenizer = text::make_word_tokenizer({"xxunk", "xxpad", "xxbos", "a", "b"});
-  const auto encoded =
-      encode_file(file, tokenizer, Labels::sentiment(), {.read = {.format = Format::lines}});
-  ASSERT_EQ(encoded.set.size(), 3U);
-  EXPECT_EQ(encoded.set.length(0), 3U);
-  EXPECT_EQ(encoded.set.label(0), -1);
   const auto broken = tests::write_file(directory / "broken.txt", "fine\nb\xFF\n");
   EXPECT_THROW(words_of(broken, {.format = Format::lines}, 1), InputError);
 }
