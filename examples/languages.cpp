@@ -20,7 +20,6 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/table.hpp>
-#include <seqtrain/run/stages.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/machine.hpp>
@@ -28,6 +27,7 @@
 
 #include "languages/framework.hpp"
 #include "languages/places.hpp"
+#include "languages/stages.hpp"
 
 using namespace seqtrain;
 
@@ -195,7 +195,7 @@ void gather_published(Job& job, const std::filesystem::path& folder) {
   job.published->gather(folder, fresh, job.lang == "en");
   job.labels = job.published->split(folder, fresh, job.log);
   job.data = fresh;
-  const run::Stages claim{own, job.settings()};
+  const Stages claim{own, job.settings()};
   std::filesystem::remove_all(data);
   std::filesystem::rename(fresh, data);
   job.data = data;

@@ -8,11 +8,11 @@
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/run/stages.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
 #include "job.hpp"
+#include "stages.hpp"
 
 /// A classifier with an encoder such as BERT from the language's `model/`, or the default
 /// checkpoint.
@@ -43,7 +43,7 @@ struct Bert {
 
     auto settings = job.settings();
     settings.emplace_back("model", cli::fingerprint(directory));
-    const run::Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
+    const Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
     stages.run("classifier", classifier, [&](auto& model, auto place, auto saved) {
       job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), place,
               Job::slanted(job.epochs, saved), valid);

@@ -14,13 +14,13 @@
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/run/stages.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
 #include "count_words.hpp"
 #include "job.hpp"
+#include "stages.hpp"
 #include "ulmfit_cycles.hpp"
 
 /// Runs the stages of ULMFiT on the ids of a tokenizer for `words`.
@@ -115,7 +115,7 @@ class UlmfitStages {
   const Job& job_;
   std::vector<std::string> words_;
   Tokenizer tokenizer_;
-  seqtrain::run::Stages stages_;
+  Stages stages_;
 };
 
 /// Trains by ULMFiT (Howard and Ruder 2018): fine-tunes a language model on the texts, then a

@@ -14,13 +14,13 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/run/stages.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
 #include <seqtrain/train/selection.hpp>
 
 #include "curve.hpp"
 #include "language_model.hpp"
 #include "published_model.hpp"
+#include "stages.hpp"
 
 /// Runs ULMFiT as the published job does with fastai: a language model, then a classifier on its
 /// encoder. Each has one cycle with a frozen body, at the rate that a range test suggests, and one
@@ -156,5 +156,5 @@ class UlmfitCycles {
   Tokenizer tokenizer_;
   PublishedModel from_;
   std::filesystem::path directory_;
-  seqtrain::run::Stages stages_;
+  Stages stages_;
 };

@@ -1,3 +1,5 @@
+#include "examples/languages/stages.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -5,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/run/stages.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/trainer.hpp>
 
