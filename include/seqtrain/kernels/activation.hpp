@@ -91,17 +91,13 @@ struct Relu {
 template <class Act, class T>
 void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* slope,
               std::size_t ld, std::size_t rows, std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats in, b, y, dy;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < n; i += width) {
-        load(x + row * ld_x + i, in);
-        load(bias + i, b);
-        Act::at(in + b, y, dy);
-        store(value + row * ld + i, y);
-        if (slope != nullptr) store(slope + row * ld + i, dy);
-      }
-    }
+  for_each_vector(rows, n, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats in, b, y, dy;
+    load(at.in(x, ld_x), in);
+    load(bias + at.column, b);
+    Act::at(in + b, y, dy);
+    store(at.in(value, ld), y);
+    if (slope != nullptr) store(at.in(slope, ld), dy);
   });
 }
 
@@ -115,24 +111,21 @@ void activate_gated(const float* x, const float* gate, std::size_t ld_x, const f
                     const float* gate_bias, const Dropout& dropout, std::uint32_t first, T* value,
                     std::size_t ld, T* factor_of_x, T* factor_of_gate, std::size_t ld_factors,
                     std::size_t rows, std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats in, g, b, y, dy;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < n; i += width) {
-        load(x + row * ld_x + i, in);
-        load(bias + i, b);
-        Act::at(in + b, y, dy);
-        load(gate + row * ld_x + i, g);
-        load(gate_bias + i, b);
-        g += b;
-        dropout.apply(first + static_cast<std::uint32_t>(row * ld + i), g);
-        store(value + row * ld + i, y * g);
-        if (factor_of_x == nullptr) continue;
-        store(factor_of_x + row * ld_factors + i, dy * g);
-        dropout.apply(first + static_cast<std::uint32_t>(row * ld + i), y);
-        store(factor_of_gate + row * ld_factors + i, y);
-      }
-    }
+  for_each_vector(rows, n, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats in, g, b, y, dy;
+    const auto index = first + static_cast<std::uint32_t>(at.row * ld + at.column);
+    load(at.in(x, ld_x), in);
+    load(bias + at.column, b);
+    Act::at(in + b, y, dy);
+    load(at.in(gate, ld_x), g);
+    load(gate_bias + at.column, b);
+    g += b;
+    dropout.apply(index, g);
+    store(at.in(value, ld), y * g);
+    if (factor_of_x == nullptr) return;
+    store(at.in(factor_of_x, ld_factors), dy * g);
+    dropout.apply(index, y);
+    store(at.in(factor_of_gate, ld_factors), y);
   });
 }
 
@@ -140,30 +133,22 @@ void activate_gated(const float* x, const float* gate, std::size_t ld_x, const f
 template <class T>
 void multiply(const float* gradient, std::size_t ld_gradient, T* slope, std::size_t ld,
               std::size_t rows, std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats g, s;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < n; i += width) {
-        load(gradient + row * ld_gradient + i, g);
-        load(slope + row * ld + i, s);
-        store(slope + row * ld + i, g * s);
-      }
-    }
+  for_each_vector(rows, n, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats g, s;
+    load(at.in(gradient, ld_gradient), g);
+    load(at.in(slope, ld), s);
+    store(at.in(slope, ld), g * s);
   });
 }
 
 /// Computes y = y + x for a block [rows, n].
 inline void add(const float* x, std::size_t ld_x, float* y, std::size_t ld, std::size_t rows,
                 std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats in, sum;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < n; i += width) {
-        load(x + row * ld_x + i, in);
-        load(y + row * ld + i, sum);
-        store(y + row * ld + i, sum + in);
-      }
-    }
+  for_each_vector(rows, n, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats in, sum;
+    load(at.in(x, ld_x), in);
+    load(at.in(y, ld), sum);
+    store(at.in(y, ld), sum + in);
   });
 }
 
@@ -171,14 +156,10 @@ inline void add(const float* x, std::size_t ld_x, float* y, std::size_t ld, std:
 template <class T>
 void convert(const float* x, std::size_t ld_x, T* y, std::size_t ld, std::size_t rows,
              std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats in;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < n; i += width) {
-        load(x + row * ld_x + i, in);
-        store(y + row * ld + i, in);
-      }
-    }
+  for_each_vector(rows, n, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats in;
+    load(at.in(x, ld_x), in);
+    store(at.in(y, ld), in);
   });
 }
 
@@ -186,15 +167,11 @@ void convert(const float* x, std::size_t ld_x, T* y, std::size_t ld, std::size_t
 template <class T>
 void add_bias(const float* x, std::size_t ld_x, const float* bias, T* y, std::size_t ld,
               std::size_t rows, std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats in, b;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < n; i += width) {
-        load(x + row * ld_x + i, in);
-        load(bias + i, b);
-        store(y + row * ld + i, in + b);
-      }
-    }
+  for_each_vector(rows, n, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats in, b;
+    load(at.in(x, ld_x), in);
+    load(bias + at.column, b);
+    store(at.in(y, ld), in + b);
   });
 }
 

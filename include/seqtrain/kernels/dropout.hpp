@@ -51,16 +51,12 @@ class Dropout {
 template <bool adds = false, class From, class T>
 void drop(const From* x, std::size_t x_ld, const Dropout& dropout, std::size_t first,
           std::size_t row, T* y, std::size_t y_ld, std::size_t rows, std::size_t columns) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats in, sum{};
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t i = 0; i < columns; i += width) {
-        load(x + r * x_ld + i, in);
-        dropout.apply(static_cast<std::uint32_t>(first + r * row + i), in);
-        if constexpr (adds) load(y + r * y_ld + i, sum);
-        store(y + r * y_ld + i, adds ? in + sum : in);
-      }
-    }
+  for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats in, sum{};
+    load(at.in(x, x_ld), in);
+    dropout.apply(static_cast<std::uint32_t>(first + at.row * row + at.column), in);
+    if constexpr (adds) load(at.in(y, y_ld), sum);
+    store(at.in(y, y_ld), adds ? in + sum : in);
   });
 }
 

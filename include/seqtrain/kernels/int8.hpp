@@ -181,14 +181,10 @@ void multiply_int8_by_tiles(const QuantizedRows& x, std::size_t rows, std::size_
                             const Int8Panel& panel, std::size_t columns, std::int32_t* sums,
                             Use use) {
   tile::multiply(rows, k, x.bytes, panel.weights, columns, sums);
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Ints of_row;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t column = 0; column < columns; column += width) {
-        std::memcpy(&of_row, sums + row * columns + column, sizeof of_row);
-        detail::give_scaled(x, panel, row, column, of_row, use);
-      }
-    }
+  for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Ints of_row;
+    std::memcpy(&of_row, at.in(sums, columns), sizeof of_row);
+    detail::give_scaled(x, panel, at.row, at.column, of_row, use);
   });
 }
 #endif

@@ -91,6 +91,32 @@ SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
   }
 }
 
+/// The place of a vector in a matrix.
+template <std::size_t width>
+struct Place : Width<width> {
+  std::size_t row;
+  std::size_t column;  ///< the column of the vector's first number
+
+  /// Returns the vector's address in a matrix whose rows are `ld` numbers apart.
+  template <class T>
+  SEQTRAIN_INLINE T* in(T* matrix, std::size_t ld) const {
+    return matrix + row * ld + column;
+  }
+};
+
+/// Calls use(place) for each vector of a matrix [rows, columns], compiled as by `vectorised`, with
+/// the same demands on `use`. columns is a multiple of 16.
+template <class Use>
+void for_each_vector(std::size_t rows, std::size_t columns, Use use) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t column = 0; column < columns; column += width) {
+        use(Place<width>{{}, row, column});
+      }
+    }
+  });
+}
+
 /// Returns a vector with element i equal to i.
 template <class Vector>
 SEQTRAIN_INLINE void count_up(Vector& to) {

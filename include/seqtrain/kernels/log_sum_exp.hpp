@@ -48,16 +48,12 @@ inline void add_bias_and_sum(float* x, std::size_t ld, const float* bias, std::s
 template <class T>
 void scaled_probabilities(const float* x, std::size_t ld, const float* logs, float factor,
                           std::size_t rows, std::size_t columns, T* y) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats values;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < columns; i += width) {
-        load(x + row * ld + i, values);
-        values -= logs[row];
-        exponentiate(values);
-        store(y + row * ld + i, values * factor);
-      }
-    }
+  for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats values;
+    load(at.in(x, ld), values);
+    values -= logs[at.row];
+    exponentiate(values);
+    store(at.in(y, ld), values * factor);
   });
 }
 

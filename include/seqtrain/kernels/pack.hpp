@@ -63,15 +63,11 @@ SEQTRAIN_INLINE void load_words_of_rows(const Source* from, std::size_t ld, Floa
 template <class T, class Source>
 void pack_panel(const Source* source, std::size_t ld, std::size_t k, std::size_t columns,
                 T* packed) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    constexpr std::size_t step = interleave<T>;
-    typename Width<width>::Floats words;
-    for (std::size_t row = 0; row < k; row += step) {
-      for (std::size_t column = 0; column < columns; column += width) {
-        load_words_of_rows<T>(source + row * ld + column, ld, words);
-        std::memcpy(packed + row * columns + column * step, &words, sizeof words);
-      }
-    }
+  constexpr std::size_t step = interleave<T>;
+  for_each_vector(k / step, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    typename decltype(at)::Floats words;
+    load_words_of_rows<T>(at.in(source, step * ld), ld, words);
+    std::memcpy(packed + step * (at.row * columns + at.column), &words, sizeof words);
   });
 }
 

@@ -141,14 +141,10 @@ class FixedLinear {
   /// Calls use(row, column, y) with each vector of y [rows, columns].
   template <class Use>
   static void each_vector(const float* values, std::size_t rows, std::size_t columns, Use use) {
-    kernels::vectorised([=]<std::size_t width>(kernels::Width<width>) SEQTRAIN_INLINE_LAMBDA {
-      typename kernels::Width<width>::Floats y;
-      for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t column = 0; column < columns; column += width) {
-          kernels::load(values + row * columns + column, y);
-          use(row, column, y);
-        }
-      }
+    kernels::for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+      typename decltype(at)::Floats y;
+      kernels::load(at.in(values, columns), y);
+      use(at.row, at.column, y);
     });
   }
 
