@@ -21,7 +21,7 @@ TEST(FlatArray, KeepsItsValuesWhileItGrows) {
   for (int i = 0; i < 100'000; ++i) ASSERT_EQ(array[static_cast<std::size_t>(i)], i);
   array.shrink_to_fit();
   EXPECT_EQ(array.capacity(), array.size());
-  EXPECT_EQ(array.back(), 99'999);
+  EXPECT_EQ(array[array.size() - 1], 99'999);
 }
 
 TEST(FlatArray, AppendsAndTruncates) {

@@ -229,7 +229,6 @@ TEST(AnyPredictor, TellsLabelsScoresAndLogits) {
     EXPECT_EQ(predictions[i].labels, expected.labels);
     EXPECT_EQ(predictions[i].scores, expected.scores);
     EXPECT_EQ(predictions[i].logits, expected.logits);
-    EXPECT_EQ(predictor.scores(row), expected.scores);
   }
   EXPECT_EQ(predictor.predict({}).rows(), 0);
 }

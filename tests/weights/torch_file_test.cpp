@@ -46,23 +46,11 @@ TEST(TorchFile, TensorsOfOneStorageShareTheFilesBytes) {
   EXPECT_EQ(row.bytes.data(), base.bytes.data() + 2 * 6 * sizeof(float));
 }
 
-TEST(TorchFile, ReadsOtherValues) {
+TEST(TorchFile, FindsTensorsAmongOtherValues) {
   const TorchFile file{tests::golden_weights() / "nested.pth"};
   const auto root = file.root();
-  const auto model = root.at("model");
-  EXPECT_EQ(tests::elements(model.at("weight").tensor()), (std::vector<double>{1, 1}));
-  std::vector<std::string_view> names;
-  for (const auto& name : model.at("names").items()) names.push_back(name.string());
-  EXPECT_EQ(names, (std::vector<std::string_view>{"a", "\u00e9", "a"}));
-  EXPECT_EQ(root.at("step").integer(), 70000);
-  EXPECT_EQ(root.at("large").integer(), std::int64_t{1} << 40);
-  EXPECT_EQ(root.at("negative").integer(), -3);
-  EXPECT_EQ(root.at("rate").number(), 0.5);
-  EXPECT_TRUE(root.at("done").boolean());
-  EXPECT_TRUE(root.at("none").is_none());
-  EXPECT_EQ(root.at("pair").items().at(1).string(), "x");
-  EXPECT_TRUE(root.at("empty").items().empty());
-  EXPECT_EQ(root.at("no_text").string(), "");
+  EXPECT_EQ(tests::elements(root.at("model").at("weight").tensor()), (std::vector<double>{1, 1}));
+  EXPECT_FALSE(root.at("step").is_tensor());
   EXPECT_FALSE(root.find("absent"));
 }
 
@@ -74,12 +62,8 @@ TEST(TorchFile, AnAccessThatDoesNotFitNamesThePlace) {
     EXPECT_NE(text.find(message), std::string::npos) << text;
   };
   says([&] { (void)root.at("model").at("bias"); }, "nested.pth: model.bias: missing");
-  says([&] { (void)root.at("model").integer(); }, "model: expected an integer");
-  says([&] { (void)root.at("model").at("names").items().at(1).number(); },
-       "model.names[1]: expected a number");
   says([&] { (void)root.tensors(); }, "nested.pth: model: expected a tensor");
   says([&] { (void)root.at("step").tensors(); }, "step: expected a dict");
-  says([&] { (void)root.at("step").items(); }, "step: expected a list");
 }
 
 TEST(TorchFile, TheOldFormatHearsHowToConvert) {

@@ -48,7 +48,6 @@ class BasicAtomicFile {
 
   /// Returns the number of bytes appended so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 
   /// Makes the file visible. When it returns, file and name are on the disk. The last step forces
   /// the name to the disk: if only that fails, the new file is visible, but a loss of power may

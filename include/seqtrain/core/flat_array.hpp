@@ -51,7 +51,6 @@ class FlatArray {
   [[nodiscard]] std::size_t capacity() const noexcept { return is_view_ ? 0 : capacity_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  [[nodiscard]] const T& back() const noexcept { return data_[size_ - 1]; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
   [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
 

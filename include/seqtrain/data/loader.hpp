@@ -173,7 +173,6 @@ class BucketLoader {
     plan(0);
   }
 
-  [[nodiscard]] const EncodedSet& set() const { return *set_; }
   [[nodiscard]] std::int64_t examples() const { return static_cast<std::int64_t>(set_->size()); }
 
   [[nodiscard]] std::int64_t batches_in(std::int64_t epoch) {

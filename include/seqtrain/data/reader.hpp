@@ -166,7 +166,6 @@ class Reader {
   [[nodiscard]] const Source& source() const { return source_; }
   [[nodiscard]] const std::string& name() const { return source_.name; }
   [[nodiscard]] std::size_t bytes() const { return source_.text.size(); }
-  [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] const Fields& fields() const { return fields_; }
 
   /// Returns the text after the header.

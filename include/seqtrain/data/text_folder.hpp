@@ -74,7 +74,6 @@ class TextFolder {
   }
 
   [[nodiscard]] std::string name() const { return directory_.string(); }
-  [[nodiscard]] std::size_t size() const { return files_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// Returns the names of the folders, sorted.
   [[nodiscard]] const std::vector<std::string>& labels() const { return labels_; }

@@ -130,19 +130,6 @@ class Client {
     return object;
   }
 
-  /// Reads a small object and returns its content.
-  [[nodiscard]] std::string get(const Uri& uri,
-                                std::uint64_t max_bytes = std::uint64_t{64} << 20) const {
-    const auto object = stat(uri);
-    if (object.size > max_bytes) throw InputError{"too large", {.object = uri.text()}};
-    std::string text;
-    read(object, 0, object.size, [&](std::span<const std::byte> bytes) {
-      text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    });
-    verify(object, Crc32c{}.update(text));
-    return text;
-  }
-
   /// Throws `Error` unless `checksum` is the object's.
   static void verify(const ObjectInfo& object, Crc32c checksum) {
     if (object.crc32c == checksum) return;

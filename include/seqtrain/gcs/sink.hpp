@@ -121,9 +121,6 @@ class Sink {
   /// it.
   void cancel() noexcept { client_.cancel(); }
 
-  [[nodiscard]] const gcs::Client& client() const noexcept { return client_; }
-  [[nodiscard]] const gcs::Uri& prefix() const noexcept { return prefix_; }
-
  private:
   [[nodiscard]] gcs::Uri place(std::string_view key) const {
     sink::check_key(key);

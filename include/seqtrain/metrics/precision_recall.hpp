@@ -62,8 +62,6 @@ struct Threshold {
   double above = 0.5;  ///< the label is predicted if its score is above this
   double precision = 0;
   double recall = 0;
-
-  [[nodiscard]] double f1() const { return Operating{above, precision, recall}.f1(); }
 };
 
 namespace detail {

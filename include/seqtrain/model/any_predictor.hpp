@@ -113,11 +113,6 @@ class AnyPredictor {
   /// many texts at once.
   [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const;
 
-  /// Returns the scores for a row of logits: see `predict::scores`.
-  [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
-    return predict::scores(logits, task_);
-  }
-
   /// Returns the labels, the scores and the logits of each text.
   [[nodiscard]] std::vector<predict::Prediction> operator()(std::span<const Text> texts) const {
     std::vector<Encoded> encoded;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -55,22 +54,6 @@ class TorchValue {
     return result;
   }
 
-  /// Returns the items of a list or a tuple.
-  [[nodiscard]] std::vector<TorchValue> items() const {
-    const auto* tuple = archive_->pickle().get_if<Pickle::Tuple>(ref_);
-    const auto& refs = tuple ? tuple->items : get<Pickle::List>("a list").items;
-    std::vector<TorchValue> result;
-    for (const auto ref : refs) {
-      result.emplace_back(*archive_, ref, path_ + "[" + std::to_string(result.size()) + "]");
-    }
-    return result;
-  }
-
-  [[nodiscard]] std::string_view string() const { return get<std::string_view>("a string"); }
-  [[nodiscard]] std::int64_t integer() const { return get<std::int64_t>("an integer"); }
-  [[nodiscard]] double number() const { return get<double>("a number"); }
-  [[nodiscard]] bool boolean() const { return get<bool>("True or False"); }
-  [[nodiscard]] bool is_none() const { return is<Pickle::None>(); }
   [[nodiscard]] bool is_tensor() const { return archive_->tensor(ref_) != nullptr; }
 
   /// Returns the value as a tensor, named by its key.
@@ -97,11 +80,6 @@ class TorchValue {
 
  private:
   template <class T>
-  [[nodiscard]] bool is() const {
-    return archive_->pickle().get_if<T>(ref_) != nullptr;
-  }
-
-  template <class T>
   [[nodiscard]] const T& get(const char* expected) const {
     const auto* value = archive_->pickle().get_if<T>(ref_);
     if (value == nullptr) throw error(std::string{"expected "} + expected);
@@ -121,9 +99,9 @@ class TorchValue {
   std::string key_;
 };
 
-/// Reads a file of torch.save in zip format (torch 1.6 and later) without Python: tensors, numbers,
-/// strings, lists, tuples and dicts. Nothing in it is executed. The file is mapped, and a
-/// contiguous tensor is a view of it. All values live as long as this object.
+/// Reads the tensors of a file of torch.save in zip format (torch 1.6 and later) without Python.
+/// Nothing in it is executed. The file is mapped, and a contiguous tensor is a view of it. All
+/// values live as long as this object.
 class TorchFile {
  public:
   explicit TorchFile(const std::filesystem::path& path)

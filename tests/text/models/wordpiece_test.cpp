@@ -52,7 +52,7 @@ TEST(WordPiece, KnowsOtherMarks) {
   const WordPiece model{entries, {.unknown_token = "<unk>", .continuing_prefix = "@"}};
   EXPECT_EQ(encode(model, "ab"), (Ids{1, 2}));
   EXPECT_EQ(encode(model, "@b"), (Ids{2}));  // A word may be spelled like a marked piece.
-  EXPECT_EQ(model.unknown_id(), 4);
+  EXPECT_EQ(encode(model, "x"), (Ids{4}));
   const WordPiece unmarked{entries, {.unknown_token = "<unk>", .continuing_prefix = ""}};
   EXPECT_EQ(encode(unmarked, "ab"), (Ids{1, 3}));
 }

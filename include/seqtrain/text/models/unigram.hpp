@@ -80,9 +80,6 @@ class Unigram {
     std::reverse(out.begin() + static_cast<std::ptrdiff_t>(before), out.end());
   }
 
-  [[nodiscard]] Id unknown_id() const noexcept { return options_.unknown; }
-  [[nodiscard]] std::size_t size() const noexcept { return scores_.size(); }
-
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 

@@ -72,8 +72,6 @@ class WordPiece {
     return token.size() - (!first && token.starts_with("##") ? 2 : 0);
   }
 
-  [[nodiscard]] Id unknown_id() const noexcept { return unknown_id_; }
-
  private:
   [[nodiscard]] bool is_long(std::string_view word) const noexcept {
     return word.size() > max_characters_ && count_characters(word) > max_characters_;

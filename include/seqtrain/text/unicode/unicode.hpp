@@ -231,10 +231,6 @@ class CharacterTable {
   return (CharacterTable::instance().properties(code) & property) != 0;
 }
 
-[[nodiscard]] inline bool is_number(char32_t code) noexcept {
-  return has_property(code, CharacterTable::number);
-}
-
 /// Returns whether the character is in \s, which is also the whitespace at which BERT splits.
 [[nodiscard]] inline bool is_whitespace(char32_t code) noexcept {
   return has_property(code, CharacterTable::whitespace);
