@@ -20,13 +20,7 @@ namespace seqtrain::data {
 /// read different parts.
 class ExampleFile {
  public:
-  /// Neighbouring rows.
-  struct Part {
-    std::size_t first = 0;         ///< index of the first row
-    std::size_t end = 0;           ///< index after the last row
-    std::size_t bytes_to_end = 0;  ///< bytes of all rows up to the end of this part
-  };
-
+  using Part = TextFolder::Part;  ///< neighbouring rows
   using Visit = std::function<void(const Example&)>;
 
   ExampleFile() = default;
