@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -32,6 +33,18 @@ TEST_P(OrderedWorkersAt, HandItemsOutInOrder) {
   }
   EXPECT_EQ(workers.next(), nullptr);
   EXPECT_EQ(workers.next(), nullptr);
+}
+
+TEST_P(OrderedWorkersAt, AreARangeOfTheItemsThatAreLeft) {
+  OrderedWorkers<std::size_t> workers{
+      0, 20, GetParam(), slots(),
+      [](std::size_t index, std::size_t, std::size_t& item) { item = index; }};
+  static_assert(std::ranges::input_range<decltype(workers)>);
+  workers.next();
+  std::size_t expected = 1;
+  for (const std::size_t item : workers) ASSERT_EQ(item, expected++);
+  EXPECT_EQ(expected, 20U);
+  for (const std::size_t item : workers) FAIL() << item;
 }
 
 TEST_P(OrderedWorkersAt, ThrowInTheItemsTurn) {

@@ -19,7 +19,7 @@ namespace seqtrain::data {
 namespace {
 
 static_assert(Loader<LanguageLoader>);
-static_assert(std::ranges::input_range<LanguageBatches>);
+static_assert(std::ranges::input_range<decltype(std::declval<LanguageLoader&>().epoch(0))>);
 
 /// Returns rows of 1, 2, … words, numbered through all rows.
 EncodedSet counting_rows(std::int32_t rows) {

@@ -15,7 +15,7 @@ namespace seqtrain::data {
 namespace {
 
 static_assert(Loader<BucketLoader>);
-static_assert(std::ranges::input_range<EpochBatches>);
+static_assert(std::ranges::input_range<decltype(std::declval<BucketLoader&>().epoch(0))>);
 
 using Ids = std::vector<std::int32_t>;
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -82,6 +83,32 @@ class OrderedWorkers {
     held_ = true;
     return &slot.item;
   }
+
+  class Iterator {
+   public:
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+
+    Iterator() = default;
+    explicit Iterator(OrderedWorkers& workers) : workers_{&workers}, item_{workers.next()} {}
+
+    const Item& operator*() const { return *item_; }
+    const Item* operator->() const { return item_; }
+    Iterator& operator++() {
+      item_ = workers_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return item_ == nullptr; }
+
+   private:
+    OrderedWorkers* workers_ = nullptr;
+    const Item* item_ = nullptr;
+  };
+
+  /// Begins a pass over the items that are left, by `next`.
+  [[nodiscard]] Iterator begin() { return Iterator{*this}; }
+  [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 
  private:
   struct Slot {

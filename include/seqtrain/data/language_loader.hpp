@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/encoded_set.hpp>
@@ -114,52 +115,6 @@ class LanguageStreams {
   std::vector<std::size_t> ends_;  // ends of the batches in each stream
 };
 
-/// The batches of an epoch as a range. Each batch is made when it is requested.
-class LanguageBatches {
- public:
-  LanguageBatches(std::shared_ptr<const LanguageStreams> streams, std::size_t first)
-      : streams_{std::move(streams)}, first_{first} {}
-
-  class Iterator {
-   public:
-    using value_type = LanguageBatch;
-    using difference_type = std::ptrdiff_t;
-
-    Iterator() = default;
-    Iterator(const LanguageStreams& streams, LanguageBatch& batch, std::size_t index)
-        : streams_{&streams}, batch_{&batch}, index_{index} {
-      fill();
-    }
-
-    const LanguageBatch& operator*() const { return *batch_; }
-    const LanguageBatch* operator->() const { return batch_; }
-    Iterator& operator++() {
-      ++index_;
-      fill();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const { return index_ == streams_->size(); }
-
-   private:
-    void fill() {
-      if (index_ < streams_->size()) streams_->fill(index_, *batch_);
-    }
-
-    const LanguageStreams* streams_ = nullptr;
-    LanguageBatch* batch_ = nullptr;
-    std::size_t index_ = 0;
-  };
-
-  [[nodiscard]] Iterator begin() { return {*streams_, batch_, first_}; }
-  [[nodiscard]] static std::default_sentinel_t end() { return {}; }
-
- private:
-  std::shared_ptr<const LanguageStreams> streams_;
-  std::size_t first_;
-  LanguageBatch batch_;
-};
-
 /// A `Loader` for language models. It owns its encoded set. The order and the lengths of the
 /// batches depend only on the seed and the epoch.
 class LanguageLoader {
@@ -179,13 +134,20 @@ class LanguageLoader {
     return static_cast<std::int64_t>(streams(epoch)->size());
   }
 
-  /// Returns the batches of an epoch from `first_batch` on.
-  [[nodiscard]] LanguageBatches epoch(std::int64_t epoch, std::int64_t first_batch = 0) {
+  /// Returns the batches of an epoch from `first_batch` on, as a range for one pass. Each batch is
+  /// made when it is requested.
+  [[nodiscard]] OrderedWorkers<LanguageBatch> epoch(std::int64_t epoch,
+                                                    std::int64_t first_batch = 0) {
     if (first_batch < 0 || first_batch > batches_in(epoch)) {
       throw InputError{"epoch " + std::to_string(epoch) + " has no batch " +
                        std::to_string(first_batch)};
     }
-    return {streams(epoch), static_cast<std::size_t>(first_batch)};
+    constexpr std::size_t workers = 0, slots = 1;
+    return {static_cast<std::size_t>(first_batch), streams(epoch)->size(), workers,
+            std::vector<LanguageBatch>(slots),
+            [all = streams(epoch)](std::size_t index, std::size_t, LanguageBatch& batch) {
+              all->fill(index, batch);
+            }};
   }
 
  private:

@@ -110,55 +110,6 @@ struct LoaderOptions {
   }
 };
 
-/// The batches of an epoch as a range for one pass, which may end early.
-class EpochBatches {
- public:
-  EpochBatches(const EncodedSet& set, std::uint64_t set_number, Plan plan,
-               const LoaderOptions& options, std::int64_t epoch, std::int64_t first_batch)
-      : plan_{std::move(plan)},
-        workers_{
-            static_cast<std::size_t>(first_batch), plan_.size(), options.workers,
-            std::vector<Batch>(options.prefetch * options.shard.stride() + options.workers + 1),
-            [this, &set, set_number, layout = options.plan, shard = options.shard, epoch](
-                std::size_t index, std::size_t, Batch& batch) {
-              batch.set = set_number;
-              batch.epoch = epoch;
-              batch.index = static_cast<std::int64_t>(index);
-              shard.owns(batch.index) ? collate(set, plan_[index], layout, batch)
-                                      : describe_batch(set, plan_[index], layout, batch);
-            }} {}
-
-  class Iterator {
-   public:
-    using value_type = Batch;
-    using difference_type = std::ptrdiff_t;
-
-    Iterator() = default;
-    explicit Iterator(OrderedWorkers<Batch>& workers)
-        : workers_{&workers}, batch_{workers.next()} {}
-
-    const Batch& operator*() const { return *batch_; }
-    const Batch* operator->() const { return batch_; }
-    Iterator& operator++() {
-      batch_ = workers_->next();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const { return batch_ == nullptr; }
-
-   private:
-    OrderedWorkers<Batch>* workers_ = nullptr;
-    const Batch* batch_ = nullptr;
-  };
-
-  [[nodiscard]] Iterator begin() { return Iterator{workers_}; }
-  [[nodiscard]] static std::default_sentinel_t end() { return {}; }
-
- private:
-  Plan plan_;
-  OrderedWorkers<Batch> workers_;
-};
-
 /// A `Loader` that owns its encoded set and makes padded batches of rows of similar length. The
 /// order depends only on the seed and the epoch. Threads prepare batches ahead; their number does
 /// not change the batches.
@@ -179,14 +130,28 @@ class BucketLoader {
     return static_cast<std::int64_t>(plan(epoch).size());
   }
 
-  /// Returns the batches of an epoch from `first_batch` on. They refer to this loader's set, so the
-  /// loader must outlive them. The loader may be moved.
-  [[nodiscard]] EpochBatches epoch(std::int64_t epoch, std::int64_t first_batch = 0) {
+  /// Returns the batches of an epoch from `first_batch` on, as a range for one pass, which may end
+  /// early. They refer to this loader's set, so the loader must outlive them. The loader may be
+  /// moved.
+  [[nodiscard]] OrderedWorkers<Batch> epoch(std::int64_t epoch, std::int64_t first_batch = 0) {
     if (first_batch < 0 || first_batch > batches_in(epoch)) {
       throw InputError{"epoch " + std::to_string(epoch) + " has no batch " +
                        std::to_string(first_batch)};
     }
-    return {*set_, set_number_, plan(epoch), options_, epoch, first_batch};
+    const auto& shard = options_.shard;
+    return {static_cast<std::size_t>(first_batch), plan(epoch).size(), options_.workers,
+            std::vector<Batch>(options_.prefetch * shard.stride() + options_.workers + 1),
+            [&set = *set_, number = set_number_, rows = plan(epoch), layout = options_.plan, shard,
+             epoch](std::size_t index, std::size_t, Batch& batch) {
+              batch.set = number;
+              batch.epoch = epoch;
+              batch.index = static_cast<std::int64_t>(index);
+              if (shard.owns(batch.index)) {
+                collate(set, rows[index], layout, batch);
+              } else {
+                describe_batch(set, rows[index], layout, batch);
+              }
+            }};
   }
 
  private:
