@@ -32,39 +32,43 @@ class DoubleArray {
     next_free_ = {};
   }
 
-  static constexpr std::uint32_t root = 0;
-
-  /// Returns the child of `node` by a byte, or `root` if there is none.
-  [[nodiscard]] std::uint32_t child(std::uint32_t node, char byte) const noexcept {
-    const std::uint32_t at = nodes_[node].base ^ static_cast<unsigned char>(byte);
-    return nodes_[at].check == node ? at : root;
-  }
-
-  [[nodiscard]] Id id(std::uint32_t node) const noexcept { return nodes_[node].id; }
-
   /// Returns the id of a whole string, or `no_id`.
   [[nodiscard]] Id find(std::string_view text) const noexcept {
     std::uint32_t node = root;
     for (const char c : text) {
       if ((node = child(node, c)) == root) return no_id;
     }
-    return text.empty() ? no_id : id(node);
+    return text.empty() ? no_id : nodes_[node].id;
+  }
+
+  /// Calls use(size, id) for each string that `text` begins with, the shortest first, with its size
+  /// in bytes.
+  template <class Use>
+  void for_each_prefix(std::string_view text, const Use& use) const {
+    std::uint32_t node = root;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if ((node = child(node, text[i])) == root) return;
+      if (const Id id = nodes_[node].id; id != no_id) use(i + 1, id);
+    }
   }
 
   /// Returns the length in bytes of the longest string that `text` begins with, or 0.
   [[nodiscard]] std::size_t longest_prefix(std::string_view text) const noexcept {
     std::size_t longest = 0;
-    std::uint32_t node = root;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if ((node = child(node, text[i])) == root) break;
-      if (id(node) != no_id) longest = i + 1;
-    }
+    for_each_prefix(text, [&](std::size_t size, Id) { longest = size; });
     return longest;
   }
 
  private:
+  static constexpr std::uint32_t root = 0;
   static constexpr std::uint32_t free_check = 0xFFFFFFFF;
   using Strings = std::vector<std::pair<std::string_view, Id>>;
+
+  /// Returns the child of `node` by a byte, or `root` if there is none.
+  [[nodiscard]] std::uint32_t child(std::uint32_t node, char byte) const noexcept {
+    const std::uint32_t at = nodes_[node].base ^ static_cast<unsigned char>(byte);
+    return nodes_[at].check == node ? at : root;
+  }
 
   void grow(std::size_t nodes) {
     while (nodes_.size() < nodes) nodes_.resize(nodes_.size() + 256);

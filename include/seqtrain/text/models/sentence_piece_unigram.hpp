@@ -61,7 +61,6 @@ class SentencePieceUnigram {
   }
 
   void search(std::string_view text, const SentencePieces& pieces, Scratch& steps) const {
-    const DoubleArray& trie = pieces.trie();
     steps.assign(text.size() + 1, Step{});
     std::size_t furthest = 0;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -76,15 +75,11 @@ class SentencePieceUnigram {
         step = {sum, static_cast<std::uint32_t>(begin), id};
       };
       bool has_character = false;
-      std::uint32_t node = DoubleArray::root;
-      for (std::size_t i = begin; i < text.size(); ++i) {
-        node = trie.child(node, text[i]);
-        if (node == DoubleArray::root) break;
-        const Id id = trie.id(node);
-        if (id == DoubleArray::no_id || unused_[static_cast<std::size_t>(id)]) continue;
-        offer(i + 1, scores_[static_cast<std::size_t>(id)], id);
-        has_character = has_character || i + 1 == next;
-      }
+      pieces.trie().for_each_prefix(text.substr(begin), [&](std::size_t size, Id id) {
+        if (unused_[static_cast<std::size_t>(id)]) return;
+        offer(begin + size, scores_[static_cast<std::size_t>(id)], id);
+        has_character = has_character || begin + size == next;
+      });
       if (!has_character) offer(next, unknown_score_, pieces.unknown());
       begin = next;
     }

@@ -109,15 +109,10 @@ class Unigram {
         step = {score, static_cast<std::uint32_t>(begin), id};
       };
       bool has_character = false;
-      std::uint32_t node = DoubleArray::root;
-      for (std::size_t i = begin; i < word.size(); ++i) {
-        node = trie_.child(node, word[i]);
-        if (node == DoubleArray::root) break;
-        const Id id = trie_.id(node);
-        if (id == DoubleArray::no_id) continue;
-        offer(i + 1, scores_[static_cast<std::size_t>(id)] + here, id);
-        has_character = has_character || i + 1 == next;
-      }
+      trie_.for_each_prefix(word.substr(begin), [&](std::size_t size, Id id) {
+        offer(begin + size, scores_[static_cast<std::size_t>(id)] + here, id);
+        has_character = has_character || begin + size == next;
+      });
       if (!has_character) offer(next, unknown_score_ + here, options_.unknown);
       begin = next;
     }
