@@ -52,6 +52,10 @@ enum class Base64 {
   return bytes;
 }
 
+[[nodiscard]] inline std::string_view as_text(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 /// Returns two lower-case hexadecimal digits for each byte.
 [[nodiscard]] inline std::string hex(std::span<const unsigned char> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";

@@ -105,7 +105,7 @@ inline std::string metadata(const Uri& uri, const WriteOptions& options, Crc32c 
 
 /// Returns a line that does not occur in the content.
 inline std::string boundary_for(std::span<const std::byte> bytes) {
-  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const std::string_view text = as_text(bytes);
   std::string boundary = "seqtrain";
   while (text.find(boundary) != std::string_view::npos) {
     boundary += std::to_string(static_cast<int>(http::random_unit() * 1e9));

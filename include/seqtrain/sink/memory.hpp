@@ -13,6 +13,7 @@
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/files.hpp>
 #include <seqtrain/sink/key.hpp>
@@ -54,13 +55,13 @@ class Memory {
   [[nodiscard]] std::optional<Stored> get(std::string_view key) const {
     const auto found = find(key);
     if (found == objects_.end()) return {};
-    return Stored{std::string{text_of(found->second)}, generation_of(key)};
+    return Stored{std::string{as_text(found->second)}, generation_of(key)};
   }
 
   bool get_file(std::string_view key, const std::filesystem::path& file) const {
     const auto found = find(key);
     if (found == objects_.end()) return false;
-    write_file_atomically(file, text_of(found->second));
+    write_file_atomically(file, as_text(found->second));
     return true;
   }
 
@@ -91,10 +92,6 @@ class Memory {
   [[nodiscard]] std::int64_t generation_of(std::string_view key) const {
     const auto found = generations_.find(key);
     return found == generations_.end() ? 0 : found->second;
-  }
-
-  static std::string_view text_of(const std::vector<std::byte>& bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
   Objects objects_;

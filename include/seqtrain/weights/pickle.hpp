@@ -14,6 +14,7 @@
 
 #include <simdjson.h>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain::weights::detail {
@@ -57,14 +58,13 @@ class PickleInput {
   }
 
   std::string_view string(std::uint64_t size) {
-    const auto bytes = take(size);
-    const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    const std::string_view text = as_text(take(size));
     require(simdjson::validate_utf8(text.data(), text.size()), "a string that is not UTF-8");
     return text;
   }
 
   std::string_view line() {
-    const std::string_view text{reinterpret_cast<const char*>(rest_.data()), rest_.size()};
+    const std::string_view text = as_text(rest_);
     const auto size = text.find('\n');
     take(size == std::string_view::npos ? rest_.size() + 1 : size + 1);
     return text.substr(0, size);

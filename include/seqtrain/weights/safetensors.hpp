@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
@@ -42,7 +43,7 @@ class SafetensorsFile {
 
   /// Tells whether a tensor's bytes belong to this file.
   [[nodiscard]] bool has(const TensorView& tensor) const noexcept {
-    const std::string_view bytes = text_of(tensor);
+    const std::string_view bytes = as_text(tensor.bytes);
     const std::string_view all = file_.text();
     const std::less_equal<> before;
     return before(all.data(), bytes.data()) &&
@@ -51,13 +52,9 @@ class SafetensorsFile {
 
   /// Frees the memory of the bytes of a tensor that the file has. They stay readable: they are read
   /// from the file again.
-  void forget(const TensorView& tensor) const noexcept { file_.forget(text_of(tensor)); }
+  void forget(const TensorView& tensor) const noexcept { file_.forget(as_text(tensor.bytes)); }
 
  private:
-  static std::string_view text_of(const TensorView& tensor) noexcept {
-    return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};
-  }
-
   MappedFile file_;
   std::vector<TensorView> tensors_;
 };
@@ -95,8 +92,7 @@ inline std::string_view safetensors_header(std::span<const std::byte> bytes,
     return InputError{problem, {.object = file}, "it is not a safetensors file, or was cut off"};
   };
   constexpr std::string_view pointer = "version https://git-lfs.github.com/spec/";
-  const std::string_view begin{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  if (begin.starts_with(pointer)) {
+  if (as_text(bytes).starts_with(pointer)) {
     throw InputError{"is a pointer of git-lfs and not the file itself",
                      {.object = file},
                      "fetch the file by: git lfs pull"};
@@ -106,8 +102,7 @@ inline std::string_view safetensors_header(std::span<const std::byte> bytes,
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > bytes.size() - safetensors_prefix) throw fail("header longer than the file");
   if (length > safetensors_header_limit) throw fail("header longer than 100 MB");
-  const auto* text = reinterpret_cast<const char*>(bytes.data() + safetensors_prefix);
-  return {text, static_cast<std::size_t>(length)};
+  return as_text(bytes.subspan(safetensors_prefix, static_cast<std::size_t>(length)));
 }
 
 inline std::vector<std::int64_t> safetensors_shape(const json::Value& sizes) {

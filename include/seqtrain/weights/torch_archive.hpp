@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/pickle.hpp>
@@ -144,7 +145,7 @@ class TorchArchive {
     }
     require(!prefix_.empty(), "contains no data.pkl, so torch.save did not write it");
     const auto order = entries_.find(prefix_ + "byteorder");
-    require(order == entries_.end() || text(order->second) == "little",
+    require(order == entries_.end() || as_text(order->second) == "little",
             "its numbers are not little-endian");
   }
 
@@ -232,10 +233,6 @@ class TorchArchive {
     std::vector<std::int64_t> numbers;
     for (const auto item : tuple->items) numbers.push_back(integer(item));
     return numbers;
-  }
-
-  [[nodiscard]] static std::string_view text(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
   void require(bool holds, const std::string& problem) const {

@@ -8,8 +8,8 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain::weights {
@@ -49,7 +49,7 @@ class ZipReader {
       require(number<std::uint32_t>(header, 0) == ZipFormat::central_header, broken_directory);
       const auto name_size = number<std::uint16_t>(header, 28);
       const auto extra_size = number<std::uint16_t>(header, 30);
-      const auto name = text(part(at + ZipFormat::central_size, name_size));
+      const auto name = as_text(part(at + ZipFormat::central_size, name_size));
       const auto extra = part(at + ZipFormat::central_size + name_size, extra_size);
       const bool added = entries.emplace(name, content(header, extra, std::string{name})).second;
       require(added, "two entries named " + std::string{name});
@@ -148,10 +148,6 @@ class ZipReader {
     T value;
     std::memcpy(&value, bytes.data() + offset, sizeof value);
     return value;
-  }
-
-  [[nodiscard]] static std::string_view text(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
   void require(bool holds, const std::string& problem) const {
