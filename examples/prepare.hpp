@@ -91,7 +91,11 @@ struct Examples {
     auto held_out = dev_rows.begin();
     for (std::size_t row = 0; rows.size() < train.set.size(); ++row) {
       const bool is_dev = held_out != dev_rows.end() && *held_out == row;
-      is_dev ? void(++held_out) : rows.push_back(row);
+      if (is_dev) {
+        ++held_out;
+      } else {
+        rows.push_back(row);
+      }
     }
     return rows;
   }

@@ -27,6 +27,6 @@ inline void count_words(const std::filesystem::path& path,
     };
     OrderedWorkers<text::WordCounts> threads{0, parts.size(), workers,
                                              std::vector<text::WordCounts>(workers + 1), count};
-    while (const text::WordCounts* part = threads.next()) counts.merge(*part);
+    for (const text::WordCounts& part : threads) counts.merge(part);
   });
 }

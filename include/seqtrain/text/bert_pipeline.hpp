@@ -157,8 +157,11 @@ class BertPipeline {
 
   void encode_whole(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
     added_.in_words().split(plain_.normalize(text, scratch.plain_), [&](const Segment& segment) {
-      segment.id ? out.push_back(*segment.id)
-                 : plain_.encode_normalized(segment.text, unlimited, scratch.plain_, out);
+      if (segment.id) {
+        out.push_back(*segment.id);
+      } else {
+        plain_.encode_normalized(segment.text, unlimited, scratch.plain_, out);
+      }
       return true;
     });
   }

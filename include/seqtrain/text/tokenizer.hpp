@@ -100,8 +100,11 @@ class BasicTokenizer {
     if (special) add(templates_.single.before);
     if constexpr (HasParts<Pipeline>) {
       tokens_.split(text, [&](const Segment& segment) {
-        segment.id ? collector.add_added(*segment.id, segment.text)
-                   : collector.add_stretch(segment.text, normalized_tokens_);
+        if (segment.id) {
+          collector.add_added(*segment.id, segment.text);
+        } else {
+          collector.add_stretch(segment.text, normalized_tokens_);
+        }
         return true;
       });
     } else {

@@ -69,8 +69,11 @@ class TokenCollector {
     const std::string_view whole{normal_form_};
     normalized.split(whole, [&](const Segment& segment) {
       const auto begin = static_cast<std::size_t>(segment.text.data() - whole.data());
-      segment.id ? add_aligned(*segment.id, begin, begin + segment.text.size(), whitespace)
-                 : add_words(segment.text, begin);
+      if (segment.id) {
+        add_aligned(*segment.id, begin, begin + segment.text.size(), whitespace);
+      } else {
+        add_words(segment.text, begin);
+      }
       return true;
     });
   }
