@@ -36,6 +36,7 @@
 #include <seqtrain/trainer.hpp>
 #include <seqtrain/weights/sentence_form.hpp>
 
+#include "deciding_passages.hpp"
 #include "few_shot.hpp"
 #include "next_commands.hpp"
 #include "prepare.hpp"
@@ -288,7 +289,8 @@ void save(const Program& program, const Prepared& run, const Examples& examples,
   const auto task = task_of(run);
   run::write_predictions(run.directory.predictions(), splits,
                          run.results.calibration ? run.results.calibration->apply(task) : task);
-  watch.observers.finish_page(run.results, test_is_dev);
+  watch.observers.finish_page(run.results, test_is_dev,
+                              deciding_passages(run.tokenizer, fitted.trainer.model().model()));
 }
 
 /// Copies the results to `--job-dir` and the model to the hub, then removes checkpoints that are

@@ -266,7 +266,9 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
     const auto rows_of = [&](const data::EncodedSet& set) {
       if (!windows) return set.size();
       std::size_t rows = 0;
-      for (const std::size_t length : set.lengths()) rows += text::count_windows(length, *windows);
+      for (std::size_t row = 0; row < set.size(); ++row) {
+        rows += text::count_windows(set.length(row), set.first_segment(row), *windows);
+      }
       return rows;
     };
     const auto rows = rows_of(train) + rows_of(examples.dev.set) +

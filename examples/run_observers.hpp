@@ -63,9 +63,11 @@ class RunObservers {
   }
 
   /// Writes the page of a finished run.
-  void finish_page(const seqtrain::run::Results& results, bool test_is_dev) {
+  void finish_page(const seqtrain::run::Results& results, bool test_is_dev,
+                   const seqtrain::page::RunPage::Explain& explain) {
     if (!parts_) return;
-    parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev);
+    parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev,
+                        explain);
   }
 
   /// Returns a line about the use of the machine.

@@ -272,10 +272,11 @@ TEST_F(Mnli, PredictsLongTextsAsItHasTrained) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "wrong"));
 }
 
-/// Writes labelled texts of 3 to 60 words.
-std::filesystem::path some_texts(const std::filesystem::path& to) {
-  std::string text = "text,label\n";
+/// Writes labelled texts of 3 to 60 words, or pairs of them and a word.
+std::filesystem::path some_texts(const std::filesystem::path& to, bool paired = false) {
+  std::string text = paired ? "text_pair,text,label\n" : "text,label\n";
   for (int row = 0; row < 16; ++row) {
+    if (paired) text += "film,";
     for (int word = 0; word < 3 + row * 4; ++word) {
       text += word % 3 == 0 ? "film " : (row + word) % 5 < 2 ? "good " : "bad ";
     }
@@ -302,6 +303,8 @@ TEST_F(Mnli, ReadsLongTextsInWindows) {
   ASSERT_EQ(again.size(), 16u);
   ASSERT_EQ(known.size(), 16u);
   for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
+  EXPECT_NE(predicted.output.find(R"("window":{"index":)"), std::string::npos) << predicted.output;
+  EXPECT_NE(read_file(directory_ / "run/report.html").find(" decided: "), std::string::npos);
   const std::string files = " --train-file " + file_.string() + " --dev-file " + file_.string();
   const auto further = run_example(
       "mnli", "--model " + (directory_ / "run/model").string() + files + " --epochs 1 --threads 1" +
@@ -312,6 +315,24 @@ TEST_F(Mnli, ReadsLongTextsInWindows) {
   ASSERT_EQ(run_example("mnli", flags("whole", windows, "--epochs 2")).code, 0);
   ASSERT_EQ(run_example("mnli", flags("run", windows + "--resume auto", "--epochs 2")).code, 0);
   EXPECT_TRUE(read_file(directory_ / "whole/model.pth") == read_file(directory_ / "run/model.pth"));
+}
+
+TEST_F(Mnli, ReadsLongPairsInWindows) {
+  file_ = some_texts(directory_ / "pairs.csv", true);
+  const std::string windows = "--long-texts windows --stride 4 --precision fp32 ";
+  const auto run = run_example("mnli", flags("run", windows));
+  ASSERT_EQ(run.code, 0) << run.output;
+  ASSERT_EQ(run_example("mnli", flags("few", windows + "--dataloader-num-workers 3")).code, 0);
+  EXPECT_TRUE(read_file(directory_ / "run/model.pth") == read_file(directory_ / "few/model.pth"));
+  const auto known = scores_in(read_file(directory_ / "run/predictions.jsonl"));
+  const auto predicted = run_example(
+      "predict", "--threads 1 --model " + (directory_ / "run").string() + " " + file_.string());
+  ASSERT_EQ(predicted.code, 0) << predicted.output;
+  const auto again = scores_in(predicted.output);
+  ASSERT_EQ(again.size(), 16u);
+  ASSERT_EQ(known.size(), 16u);
+  for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
+  EXPECT_NE(predicted.output.find(R"("window":{"index":)"), std::string::npos) << predicted.output;
 }
 
 TEST_F(Mnli, TrainsOnATextOfAHundredThousandWords) {
@@ -339,7 +360,6 @@ TEST_F(Mnli, RefusesWindowsThatDoNotFit) {
   expect("--window-pooling max", "--window-pooling: needs --long-texts windows");
   expect("--long-texts windows --stride 24", "stride: 24 leaves no room for new ids");
   expect("--long-texts windows --stride 22", "stride: 22 leaves no room for new ids");
-  expect("--long-texts windows", "and a pair cannot be cut into them; train with --long-texts");
 }
 
 TEST_F(Mnli, TrainsAdaptersThatPredictAsTheMergedModelDoes) {

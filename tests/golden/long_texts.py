@@ -53,6 +53,23 @@ def windows_of(name):
             yield dict(tokenizer=name, text=text, max_length=length, stride=stride, windows=windows)
 
 
+def windows_of_pairs(name):
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(FOLDER / "tokenizers" / name / "tokenizer.json"))
+    special = tokenizer.num_special_tokens_to_add(pair=True)
+    for text, pair, way in ((QUESTION, TEXT, "only_second"), (TEXT, QUESTION, "only_first"), ("", TEXT, "only_second")):
+        first, second = (len(tokenizer(one, add_special_tokens=False)["input_ids"]) for one in (text, pair))
+        shorter = min(first, second)
+        for length, stride in ((special + 2 * shorter + 1, 0), (special + 2 * shorter + 2, 1), (24, 4), (30, 8),
+                               (special + first + second, 2), (special + first + second - 1, 2), (512, 100)):
+            room = length - special
+            if shorter > room // 2 or shorter > room - stride - 1:
+                continue
+            found = tokenizer(text, pair, truncation=way, max_length=length, stride=stride,
+                              return_overflowing_tokens=True, return_token_type_ids=True)
+            yield dict(tokenizer=name, text=text, pair=pair, max_length=length, stride=stride,
+                       windows=found["input_ids"], types=found["token_type_ids"])
+
+
 def check_that_transformers_keeps_the_key():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -70,6 +87,6 @@ def check_that_transformers_keeps_the_key():
 
 check_that_transformers_keeps_the_key()
 cases = [case for name in ("bert", "roberta") for case in cases_of(name)]
-windows = [case for name in ("bert", "roberta") for case in windows_of(name)]
+windows = [case for of in (windows_of, windows_of_pairs) for name in ("bert", "roberta") for case in of(name)]
 for name, rows in (("long_texts", cases), ("windows", windows)):
     (FOLDER / f"{name}.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")

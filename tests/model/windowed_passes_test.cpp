@@ -21,12 +21,24 @@
 namespace seqtrain::model {
 namespace {
 
-constexpr text::Windows windows{.length = 12, .stride = 3, .before = 1, .after = 1, .pad_id = 1};
+const text::Windows windows{
+    .length = 12,
+    .stride = 3,
+    .templates = {.single = {.before = {0}, .after = {2}},
+                  .pair = {.before = {0}, .between = {2}, .after = {2}, .type_zero_between = 1}},
+    .pad_id = 1};
 
-data::Batch some_texts(std::int64_t index = 1) {
+/// Returns texts, or pairs of which some have a longer first text and some a longer second.
+data::Batch some_texts(std::int64_t index = 1, bool pairs = false) {
   data::Batch batch = tests::MadeCheckpoint::batch(index);
-  for (auto& length : batch.lengths) length = std::max(length, 2);
+  for (auto& length : batch.lengths) length = std::max(length, pairs ? 4 : 2);
   std::ranges::fill(batch.token_type_ids, 0);
+  for (std::int64_t row = 0; pairs && row < batch.rows; ++row) {
+    const std::int64_t length = batch.lengths[static_cast<std::size_t>(row)];
+    const std::int64_t second = row % 2 == 0 ? 2 + (length - 3) / 4 : length - 2;
+    auto* const types = batch.token_type_ids.data() + row * batch.width;
+    std::fill(types + second, types + length, 1);
+  }
   return batch;
 }
 
@@ -38,8 +50,10 @@ std::pair<data::Batch, std::vector<std::int64_t>> windows_of(const data::Batch& 
     const auto length = static_cast<std::size_t>(texts.lengths[static_cast<std::size_t>(row)]);
     const std::span ids{texts.input_ids.data() + row * texts.width, length};
     counts.push_back(0);
-    for (auto& window : text::windows_of(ids, windows)) {
-      all.push_back({window, window.size()});
+    const auto* const types = texts.token_type_ids.data() + row * texts.width;
+    const auto second = static_cast<std::size_t>(std::find(types, types + length, 1) - types);
+    for (auto& window : text::windows_of(ids, second, windows)) {
+      all.push_back({std::move(window.input_ids), window.first_segment});
       ++counts.back();
     }
   }
@@ -74,16 +88,20 @@ TEST(WindowedPasses, LogitsAreTheMeanOfTheWindowsOrTheLargest) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
   auto plain = load(checkpoint, {});
-  const data::Batch texts = some_texts();
-  const auto [batch, counts] = windows_of(texts);
-  const auto of_windows = plain.logits(batch);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
+    const data::Batch texts = some_texts(1, i >= 4);
+    const auto [batch, counts] = windows_of(texts);
+    EXPECT_GT(std::ranges::max(counts), 1);
+    const auto of_windows = plain.logits(batch);
     const auto form = poolings()[i % 2];
-    const std::size_t most = i < 2 ? 24 : 1 << 20;
+    const std::size_t most = i % 4 < 2 ? 24 : 1 << 20;
     auto model = load(checkpoint, {.windows = form, .most_tokens = most});
     EXPECT_GT(model.longest_row(), 1'000'000);
-    const auto logits = model.logits(texts);
+    std::vector<text::DecidingWindow> deciding;
+    const auto logits = model.logits(texts, &deciding);
+    EXPECT_EQ(model.logits(texts), logits);
     ASSERT_EQ(logits.rows(), texts.rows);
+    ASSERT_EQ(std::ssize(deciding), texts.rows);
     for (Eigen::Index row = 0, first = 0; row < logits.rows(); ++row) {
       const auto count = counts[static_cast<std::size_t>(row)];
       const auto rows = of_windows.middleRows(first, count);
@@ -91,6 +109,14 @@ TEST(WindowedPasses, LogitsAreTheMeanOfTheWindowsOrTheLargest) {
       const Eigen::RowVectorXf expected =
           mean ? rows.colwise().mean().eval() : rows.colwise().maxCoeff().eval();
       EXPECT_LT((logits.row(row) - expected).cwiseAbs().maxCoeff(), 1e-6);
+      Eigen::Index label = 0, decided = 0;
+      logits.row(row).maxCoeff(&label);
+      rows.col(label).maxCoeff(&decided);
+      const auto& window = deciding[static_cast<std::size_t>(row)];
+      EXPECT_EQ(window.index, static_cast<std::size_t>(decided));
+      EXPECT_EQ(window.count, static_cast<std::size_t>(count));
+      EXPECT_LT(window.begin, window.end);
+      if (count > 1) EXPECT_EQ(window.of_second, i >= 4 && row % 2 == 0);
       first += count;
     }
   }
@@ -119,11 +145,11 @@ struct LossOfTexts {
 TEST(WindowedPasses, GradientIsThatOfOneLossAText) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
-  const data::Batch texts = some_texts();
-  auto [batch, counts] = windows_of(texts);
-  batch.labels.assign(batch.labels.size(), 0);
-  for (int i = 0; i < 4; ++i) {
-    const bool autograd = i < 2;
+  for (int i = 0; i < 8; ++i) {
+    const data::Batch texts = some_texts(1, i >= 4);
+    auto [batch, counts] = windows_of(texts);
+    batch.labels.assign(batch.labels.size(), 0);
+    const bool autograd = i % 4 < 2;
     const auto form = poolings()[i % 2];
     auto plain = load(checkpoint, {.dropout = 0, .autograd = autograd});
     plain.set_loss(LossOfTexts{counts, texts, form.pooling});
@@ -211,8 +237,9 @@ TEST(WindowedPasses, PartsHaveTheSameDropoutInBothPasses) {
   batch.labels = {0};
   const at::Tensor weight = at::tensor({0.5F, 2.0F}).set_requires_grad(true);
   std::vector<NotedPasses::Call> calls;
-  WindowedPasses passes{
-      std::make_unique<NotedPasses>(weight, calls), {.length = 4, .before = 1, .after = 1}, 4};
+  WindowedPasses passes{std::make_unique<NotedPasses>(weight, calls),
+                        {.length = 4, .templates = {.single = {.before = {0}, .after = {0}}}},
+                        4};
   std::vector<std::size_t> told;
   const std::function<void(std::size_t)> ready = [&](std::size_t call) { told.push_back(call); };
   const LossOfLogits square = [](const at::Tensor& logits, const tensor::Batch& texts) {

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -10,6 +12,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/windows.hpp>
 
@@ -19,57 +23,138 @@
 namespace seqtrain::text {
 namespace {
 
-TEST(Windows, GivesTheWindowsOfTransformers) {
+/// Loads a tokenizer that reads windows.
+AnyTokenizer with_windows(std::string_view name, std::size_t length, std::size_t stride = 0) {
+  auto tokenizer = load_tokenizer(tests::golden() / "tokenizers" / std::string{name});
+  tokenizer.set_long_texts(LongTexts::windows, length, {.stride = stride});
+  return tokenizer;
+}
+
+struct Row {
+  std::vector<Id> ids;
+  std::size_t second = 0;
+};
+
+Row encode(const AnyTokenizer& tokenizer, std::string_view text,
+           std::optional<std::string_view> pair, const EncodeOptions& options = {}) {
+  return tokenizer.visit([&](const auto& known) {
+    typename std::decay_t<decltype(known)>::Scratch scratch;
+    Row row;
+    row.second = known.encode(text, pair, options, scratch, row.ids);
+    return row;
+  });
+}
+
+std::vector<std::vector<Id>> rows_of(const json::Value& array) {
+  std::vector<std::vector<Id>> rows;
+  for (const auto& row : array.items()) {
+    rows.emplace_back();
+    for (const auto& id : row.items()) rows.back().push_back(static_cast<Id>(id.integer()));
+  }
+  return rows;
+}
+
+TEST(Windows, AreThoseOfTransformers) {
   const auto document = json::Document::load(tests::golden() / "windows.json");
-  ASSERT_GT(document.root().items().size(), 30u);
+  std::size_t pairs = 0;
   for (const auto& record : document.root().items()) {
-    auto tokenizer = load_tokenizer(tests::golden() / "tokenizers" /
-                                    std::string{record.at("tokenizer").string()});
-    tokenizer.set_long_texts(LongTexts::windows,
-                             static_cast<std::size_t>(record.at("max_length").integer()),
-                             {.stride = static_cast<std::size_t>(record.at("stride").integer())});
-    const auto ids = tokenizer.visit([&](const auto& known) {
-      typename std::decay_t<decltype(known)>::Scratch scratch;
-      std::vector<Id> out;
-      known.encode(record.at("text").string(), {}, {}, scratch, out);
-      return out;
-    });
-    std::vector<std::vector<Id>> expected;
-    for (const auto& window : record.at("windows").items()) {
-      expected.emplace_back();
-      for (const auto& id : window.items()) {
-        expected.back().push_back(static_cast<Id>(id.integer()));
+    const auto tokenizer = with_windows(record.at("tokenizer").string(),
+                                        static_cast<std::size_t>(record.at("max_length").integer()),
+                                        static_cast<std::size_t>(record.at("stride").integer()));
+    const auto pair = record.find("pair");
+    pairs += pair ? 1 : 0;
+    const Row row = encode(tokenizer, record.at("text").string(),
+                           pair ? std::optional{pair->string()} : std::nullopt);
+    const auto expected = rows_of(record.at("windows"));
+    const auto windows = windows_of(row.ids, row.second, tokenizer.windows().value());
+    EXPECT_EQ(count_windows(row.ids.size(), row.second, *tokenizer.windows()), expected.size());
+    ASSERT_EQ(windows.size(), expected.size()) << record.at("max_length").integer();
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      EXPECT_EQ(windows[i].input_ids, expected[i]);
+      if (!pair) {
+        EXPECT_EQ(windows[i].first_segment, expected[i].size());
+        continue;
+      }
+      const auto types = rows_of(record.at("types"))[i];
+      const auto zeros = static_cast<std::size_t>(std::ranges::find(types, 1) - types.begin());
+      EXPECT_EQ(windows[i].first_segment, zeros);
+    }
+  }
+  EXPECT_GT(document.root().items().size(), 60u);
+  EXPECT_GT(pairs, 25u);
+}
+
+std::string words(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += i % 3 == 0 ? "river " : "the bridge ";
+  return text;
+}
+
+TEST(Windows, OfAPairHaveAllIdsOfTheLongerTextAndTheBeginningOfTheOther) {
+  for (const char* name : {"bert", "roberta"}) {
+    for (const auto& [first, second] :
+         {std::pair{3, 40}, {40, 3}, {30, 40}, {40, 30}, {25, 25}, {0, 40}, {40, 0}, {1, 1}}) {
+      for (const auto& [length, stride] : {std::pair{16, 0}, {16, 5}, {17, 11}, {24, 7}}) {
+        const auto tokenizer =
+            with_windows(name, static_cast<std::size_t>(length), static_cast<std::size_t>(stride));
+        const auto settings = tokenizer.windows().value();
+        settings.validate();
+        const Row whole = encode(tokenizer, words(static_cast<std::size_t>(first)),
+                                 words(static_cast<std::size_t>(second)));
+        const auto ids_of = [&](int count) {
+          return encode(tokenizer, words(static_cast<std::size_t>(count)), {},
+                        {.add_special_tokens = false})
+              .ids;
+        };
+        const auto one = ids_of(first), other = ids_of(second);
+        const auto& longer = one.size() > other.size() ? one : other;
+        const auto& shorter = one.size() > other.size() ? other : one;
+        std::size_t covered = 0;
+        const auto windows = windows_of(whole.ids, whole.second, settings);
+        EXPECT_EQ(count_windows(whole.ids.size(), whole.second, settings), windows.size());
+        for (const Window& window : windows) {
+          const std::size_t common = &window == &windows.front() ? 0 : settings.stride;
+          EXPECT_EQ(window.begin + common, covered);
+          covered = window.end;
+          EXPECT_LE(window.input_ids.size(), settings.length);
+          const auto& ids = window.input_ids;
+          const auto& special = settings.templates.pair;
+          const std::size_t kept =
+              ids.size() - special.special_tokens() - (window.end - window.begin);
+          EXPECT_LE(2 * kept, std::max(settings.length, 2 * shorter.size()));
+          const auto part = std::span{longer}.subspan(window.begin, window.end - window.begin);
+          const auto beginning = std::span{shorter}.first(kept);
+          std::vector<Id> expected = special.before;
+          const auto append = [&](const auto& more) {
+            expected.insert(expected.end(), more.begin(), more.end());
+          };
+          window.of_second ? append(beginning) : append(part);
+          append(special.between);
+          window.of_second ? append(part) : append(beginning);
+          append(special.after);
+          EXPECT_EQ(ids, expected) << name << " " << first << " " << second << " " << length;
+        }
+        EXPECT_EQ(covered, longer.size());
       }
     }
-    EXPECT_EQ(count_windows(ids.size(), tokenizer.windows().value()), expected.size());
-    EXPECT_EQ(windows_of(ids, tokenizer.windows().value()), expected)
-        << record.at("max_length").integer();
   }
 }
 
-TEST(Windows, AreForSingleTextsAlone) {
-  auto tokenizer = load_tokenizer(tests::golden() / "tokenizers/bert");
-  tokenizer.set_long_texts(LongTexts::windows, 8);
-  tokenizer.visit([](const auto& known) {
-    typename std::decay_t<decltype(known)>::Scratch scratch;
-    std::vector<Id> out;
-    for (const std::optional<LongTexts> way : {std::optional<LongTexts>{}, {LongTexts::tail}}) {
-      EXPECT_THROW(known.encode("a", "b", {.long_texts = way}, scratch, out), InputError);
-    }
-  });
+/// Windows with a special token at each end of a text.
+Windows around(std::size_t length, std::size_t stride = 0) {
+  return {
+      .length = length, .stride = stride, .templates = {.single = {.before = {1}, .after = {2}}}};
 }
 
 TEST(Windows, NeedTheSpecialTokensOfATextThatIsCut) {
   const std::vector<Id> ids{1};
-  EXPECT_EQ(
-      tests::problem_of([&] { (void)windows_of(ids, {.length = 4, .before = 1, .after = 1}); }),
-      "a text needs its special tokens to be cut");
+  EXPECT_EQ(tests::problem_of([&] { (void)windows_of(ids, ids.size(), around(4)); }),
+            "a text needs its special tokens to be cut");
 }
 
 TEST(Windows, NeedRoomForNewIds) {
   const auto problem = [](std::size_t length, std::size_t stride) {
-    const Windows windows{.length = length, .stride = stride, .before = 1, .after = 1};
-    return tests::problem_of([&] { windows.validate(); });
+    return tests::problem_of([&] { around(length, stride).validate(); });
   };
   EXPECT_EQ(problem(2, 0), "max_length: a window of 2 ids has no room for a text");
   EXPECT_EQ(problem(10, 7), "nothing was thrown");

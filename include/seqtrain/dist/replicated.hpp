@@ -191,6 +191,7 @@ class Replicated {
   }
 
   /// Returns this process's copy of the model.
+  [[nodiscard]] M& model() { return model_; }
   [[nodiscard]] const M& model() const { return model_; }
 
  private:

@@ -35,6 +35,7 @@
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
@@ -94,13 +95,18 @@ class AnyClassifier {
     return within_memory(batch, [&] { return add_gradients(batch, weight, ready); });
   }
 
-  /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
-  metrics::Logits logits(const data::Batch& batch) {
+  /// Returns logits [rows, labels], in evaluation mode. Sets `deciding` to the window of each row
+  /// that decided, if it is given and the model reads windows. Throws as `accumulate` does.
+  metrics::Logits logits(const data::Batch& batch,
+                         std::vector<text::DecidingWindow>* deciding = nullptr) {
     check_ids(batch, config(), longest_row());
     detail::check_below(batch.adapters, adapters_ + 1, "adapters", "adapters and itself");
     return within_memory(batch, [&] {
       const at::NoGradGuard no_gradients;
-      return to_host(passes_.passes->logits(batch));
+      auto* const passes = passes_.passes.get();
+      auto* const windowed = deciding != nullptr ? dynamic_cast<WindowedPasses*>(passes) : nullptr;
+      return to_host(windowed != nullptr ? windowed->logits(batch, *deciding)
+                                         : passes->logits(batch));
     });
   }
 

@@ -20,6 +20,7 @@
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokens.hpp>
+#include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
@@ -110,8 +111,10 @@ class AnyPredictor {
   /// Returns the logits of each text [texts, labels]. There are as many columns as the model or its
   /// adapter with the most labels has; those after a text's own labels are 0. Throws `InputError`
   /// if a text has more ids than the model takes, and `Error` if there is too little memory for so
-  /// many texts at once.
-  [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const;
+  /// many texts at once. Sets `deciding` to the window of each text that decided, if it is given
+  /// and the model reads windows.
+  [[nodiscard]] metrics::Logits predict(
+      std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding = nullptr) const;
 
   /// Returns the labels, the scores and the logits of each text.
   [[nodiscard]] std::vector<predict::Prediction> operator()(std::span<const Text> texts) const {
@@ -133,7 +136,8 @@ class AnyPredictor {
   void classify(const std::filesystem::path& folder, const weights::ModelConfig& config,
                 const std::filesystem::path& base);
   void calibrate(const std::filesystem::path& file);
-  [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const;
+  [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts,
+                                       std::vector<text::DecidingWindow>* deciding) const;
 
   std::shared_ptr<const predict::TextEncoder> encode_;
   std::shared_ptr<State> state_;  ///< the model

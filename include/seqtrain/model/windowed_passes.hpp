@@ -14,7 +14,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full_like.h>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/passes.hpp>
@@ -53,9 +52,23 @@ class WindowedPasses : public Passes {
 
   at::Tensor logits(const data::Batch& batch) override {
     const auto cut = cut_into_windows(batch);
-    std::vector<at::Tensor> logits;
-    for (const auto& part : cut.parts) logits.push_back(passes_->logits(part));
-    return of_texts(at::cat(logits), cut.counts);
+    return of_texts(logits_of_windows(cut), cut.counts);
+  }
+
+  /// As `logits`, and sets `deciding` to the window of each row that decided.
+  at::Tensor logits(const data::Batch& batch, std::vector<text::DecidingWindow>& deciding) {
+    const auto cut = cut_into_windows(batch);
+    const at::Tensor windows = logits_of_windows(cut);
+    at::Tensor texts = of_texts(windows, cut.counts);
+    const at::Tensor labels = texts.argmax(1);
+    deciding.clear();
+    for (std::int64_t first = 0; const std::int64_t count : cut.counts) {
+      const auto label = labels[std::ssize(deciding)].item<std::int64_t>();
+      const auto index = windows.narrow(0, first, count).select(1, label).argmax(0);
+      deciding.push_back(cut.places[static_cast<std::size_t>(first + index.item<std::int64_t>())]);
+      first += count;
+    }
+    return texts;
   }
 
  private:
@@ -63,7 +76,14 @@ class WindowedPasses : public Passes {
   struct Cut {
     std::vector<data::Batch> parts = {};    ///< their rows are windows, in the order of the texts
     std::vector<std::int64_t> counts = {};  ///< [texts], the number of windows of each text
+    std::vector<text::DecidingWindow> places = {};  ///< [windows], the place of each
   };
+
+  [[nodiscard]] at::Tensor logits_of_windows(const Cut& cut) {
+    std::vector<at::Tensor> logits;
+    for (const auto& part : cut.parts) logits.push_back(passes_->logits(part));
+    return at::cat(logits);
+  }
 
   [[nodiscard]] Cut cut_into_windows(const data::Batch& texts) const {
     Cut cut;
@@ -75,14 +95,16 @@ class WindowedPasses : public Passes {
       const std::span text{first, static_cast<std::size_t>(texts.lengths[row])};
       const auto* const types =
           texts.token_type_ids.data() + row * static_cast<std::size_t>(texts.width);
-      if (std::any_of(types, types + text.size(), [](auto type) { return type != 0; })) {
-        throw InputError{"a pair cannot be cut into windows", {.object = "a batch"}};
-      }
-      const auto windows = text::windows_of(text, windows_);
+      const auto second =
+          std::find_if(types, types + text.size(), [](auto type) { return type != 0; });
+      auto windows = text::windows_of(text, static_cast<std::size_t>(second - types), windows_);
       cut.counts.push_back(std::ssize(windows));
-      for (std::int64_t i = 0; const auto& window : windows) {
-        all.push_back({window, window.size()});  // of a single text: all ids have type 0
-        ids.push_back(texts.set == 0 ? i++ : texts.row_ids[row] << 24 | i++);
+      for (std::size_t i = 0; i < windows.size(); ++i) {
+        auto& window = windows[i];
+        all.push_back({std::move(window.input_ids), window.first_segment});
+        const auto id = static_cast<std::int64_t>(i);
+        ids.push_back(texts.set == 0 ? id : texts.row_ids[row] << 24 | id);
+        cut.places.push_back({i, windows.size(), window.of_second, window.begin, window.end});
       }
     }
     const auto width = std::min(windows_.length, static_cast<std::size_t>(texts.width));

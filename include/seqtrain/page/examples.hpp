@@ -49,6 +49,10 @@ inline std::string folded(std::string_view text, std::size_t bytes) {
 inline std::string text_cell(const ExampleText& example, std::size_t bytes) {
   std::string out = folded(example.text, bytes);
   if (example.pair) out += "<hr>" + folded(*example.pair, bytes);
+  if (const auto& passage = example.passage) {
+    out += "<hr>Window " + std::to_string(passage->index + 1) + " of " +
+           std::to_string(passage->count) + " decided: " + folded(passage->text, bytes);
+  }
   return out;
 }
 
@@ -195,7 +199,7 @@ class ChosenExamples {
   if (!regression) out += "<th scope=\"col\">scores</th>";
   if (page.facts->texts && !page.texts.empty()) out += "<th scope=\"col\">text</th>";
   out += "</tr></thead><tbody>\n";
-  const std::size_t each = std::min<std::size_t>(4000, text_bytes / chosen.indices().size() / 2);
+  const std::size_t each = std::min<std::size_t>(4000, text_bytes / chosen.indices().size() / 3);
   for (const std::size_t i : chosen.indices()) out += detail::example_row(page, i, each);
   return out + "</tbody></table></div></section>\n";
 }

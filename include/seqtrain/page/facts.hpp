@@ -69,12 +69,20 @@ struct RunFacts {
   bool texts = true;  ///< whether the page may show texts
 };
 
+/// The window of a text that decided its answer.
+struct Passage {
+  std::size_t index = 0;  ///< number of the window, from 0
+  std::size_t count = 1;  ///< number of windows of the text
+  std::string text = {};  ///< the part of the text that it reads
+};
+
 /// The text of an example with its place.
 struct ExampleText {
   std::size_t row = 0;  ///< in the encoded set
   std::int64_t record = 0;
   std::string text = {};
   std::optional<std::string> pair = {};
+  std::optional<Passage> passage = {};  ///< if the text was read in several windows
 };
 
 /// Examples whose texts are nearly equal and whose labels differ.

@@ -97,10 +97,15 @@ class RunPage {
   }
   void on(const train::FitEnd&) { attempt("trained"); }
 
-  /// Writes the page of a finished run. `calibrated` is null if nothing was calibrated.
-  void finish(const run::Calibrated* calibrated, bool test_is_dev) {
+  /// Returns the window of an example that decided, if it was read in several.
+  using Explain = std::function<std::optional<Passage>(const data::Example&)>;
+
+  /// Writes the page of a finished run. `calibrated` is null if nothing was calibrated. `explain`
+  /// may be empty.
+  void finish(const run::Calibrated* calibrated, bool test_is_dev, const Explain& explain = {}) {
     calibrated_ = calibrated;
     shows_test_ = !test_is_dev;
+    explain_ = explain;
     attempt("finished");
   }
 
@@ -190,6 +195,7 @@ class RunPage {
       ExampleText text{.row = place.row, .record = static_cast<std::int64_t>(place.record)};
       text.text = html::cut(example.text, most_bytes);
       if (example.text_pair) text.pair = html::cut(*example.text_pair, most_bytes);
+      if (explain_) text.passage = explain_(example);
       page.texts.push_back(std::move(text));
     });
     for (const auto& rows : conflicts) {
@@ -206,6 +212,7 @@ class RunPage {
   const run::AnswerKeeper* answers_;
   const run::Calibrated* calibrated_ = nullptr;
   bool shows_test_ = true;
+  Explain explain_ = {};
   bool compared_ = false;
   std::vector<std::vector<std::size_t>> groups_;  // groups of nearly equal texts
 };

@@ -16,6 +16,7 @@
 #include <seqtrain/data/record_stream.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::predict {
 
@@ -82,11 +83,21 @@ class Window {
 
   void answer_batch(std::size_t begin, std::size_t count) {
     const Task& task = predictor_->task();
-    const metrics::Logits logits = predictor_->predict(std::span{texts_}.subspan(begin, count));
+    const auto texts = std::span<const Encoded>{texts_}.subspan(begin, count);
+    std::vector<text::DecidingWindow> deciding;
+    const metrics::Logits logits = [&] {
+      if constexpr (requires { predictor_->predict(texts, &deciding); }) {
+        return predictor_->predict(texts, &deciding);
+      } else {
+        return predictor_->predict(texts);
+      }
+    }();
     const auto width = static_cast<std::size_t>(logits.cols());
     for (std::size_t row = 0; row < count; ++row) {
       const std::span<const float> mine{logits.data() + row * width, width};
-      lines_[places_[begin + row]] = to_json(interpret(mine, task), task, options_.top_k);
+      Prediction prediction = interpret(mine, task);
+      if (!deciding.empty() && deciding[row].count > 1) prediction.window = deciding[row];
+      lines_[places_[begin + row]] = to_json(prediction, task, options_.top_k);
     }
   }
 

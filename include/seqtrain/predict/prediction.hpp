@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::predict {
 
@@ -71,6 +73,8 @@ struct Prediction {
   std::vector<std::size_t> labels = {};  ///< ids of the labels that the text has
   std::vector<double> scores = {};       ///< [labels], see `predict::scores`
   std::vector<float> logits = {};        ///< [labels]
+  /// The window that decided, if the model has read the text in several.
+  std::optional<text::DecidingWindow> window = {};
 };
 
 /// Returns the ids of the labels that a text has: the label with the greatest logit in single-label
@@ -116,6 +120,7 @@ struct JsonOptions {
 
 /// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; in
 /// multi-label classification `{"labels": ["sport", "money"], …}`; in regression `{"value": 3.5}`.
+/// A text that was read in several windows also has `"window": {"index": 2, "of": 5, …}`.
 inline void write_json(json::Writer& out, const Prediction& prediction, const Task& task,
                        const JsonOptions& options) {
   out.begin_object();
@@ -140,6 +145,10 @@ inline void write_json(json::Writer& out, const Prediction& prediction, const Ta
   }
   out.end_object();
   if (options.logits) out.member("logits", prediction.logits);
+  if (const auto& window = prediction.window) {
+    out.key("window").begin_object().member("index", window->index).member("of", window->count);
+    out.member("begin", window->begin).member("end", window->end).end_object();
+  }
   out.end_object();
 }
 

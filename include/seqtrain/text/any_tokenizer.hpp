@@ -71,12 +71,10 @@ class AnyTokenizer {
   [[nodiscard]] std::optional<Windows> windows() const {
     return visit([&](const auto& tokenizer) -> std::optional<Windows> {
       if (tokenizer.long_texts() != LongTexts::windows) return {};
-      const Template& special = tokenizer.templates().single;
       return Windows{.length = max_length_,
                      .stride = windows_.stride,
                      .pooling = windows_.pooling,
-                     .before = special.before.size(),
-                     .after = special.after.size(),
+                     .templates = tokenizer.templates(),
                      .pad_id = tokenizer.pad_id()};
     });
   }

@@ -28,8 +28,9 @@ struct EncodeOptions {
 
 /// Turns text into ids. `encode` appends the ids of a text or a pair to `out`. It returns how many
 /// of the appended ids come before the first id of token type 1: all of them for a single text or
-/// for a family with one type. A tokenizer is immutable, and threads may share it. `Scratch` is one
-/// thread's working memory and cache. `encode` throws `InputError` if a text is not UTF-8.
+/// for a family with one type. A tokenizer of a model that reads windows returns where the second
+/// text begins, whatever its type. A tokenizer is immutable, and threads may share it. `Scratch` is
+/// one thread's working memory and cache. `encode` throws `InputError` if a text is not UTF-8.
 template <class T>
 concept Tokenizer = std::movable<T> && std::default_initializable<typename T::Scratch> &&
     requires(const T& tokenizer, typename T::Scratch& scratch, std::string_view text,

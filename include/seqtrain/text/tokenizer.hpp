@@ -165,11 +165,6 @@ class BasicTokenizer {
   [[nodiscard]] Room room_of(const EncodeOptions& options, bool pair) const {
     const std::size_t taken = options.add_special_tokens ? special_tokens(pair) : 0;
     const LongTexts way = options.long_texts.value_or(long_texts_);
-    if (pair && (way == LongTexts::windows || long_texts_ == LongTexts::windows)) {
-      throw InputError{"the model reads texts in windows, and a pair cannot be cut into them",
-                       {},
-                       "train with --long-texts truncate, tail or head-tail"};
-    }
     if (options.max_length >= taken) return {options.max_length - taken, way};
     throw InputError{"a maximum length of " + std::to_string(options.max_length) +
                      " has no room for the " + std::to_string(taken) + " special tokens"};
@@ -211,8 +206,10 @@ class BasicTokenizer {
     room.cut(out.size() - lengths.second, lengths.second, kept.second, out);
     room.cut(first_begin, lengths.first, kept.first, out);
     append(special.after, out);
+    const std::size_t end_of_first = special.before.size() + kept.first;
+    if (long_texts_ == LongTexts::windows) return end_of_first + special.between.size();
     if (!special.type_zero_between) return out.size() - before;
-    return special.before.size() + kept.first + *special.type_zero_between;
+    return end_of_first + *special.type_zero_between;
   }
 
   static void append(const std::vector<Id>& ids, std::vector<Id>& out) {

@@ -8,25 +8,29 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/post_processing.hpp>
 
 namespace seqtrain::text {
 
 /// Which logits a text has: the mean of its windows' logits, or for each label the largest.
 enum class WindowPooling { mean, max };
 
-/// The windows in which a model reads a text: those of Hugging Face's tokenizers with
-/// `return_overflowing_tokens`.
+/// Settings of the windows in which a model reads a text or a pair: those of Hugging Face's
+/// tokenizers with `return_overflowing_tokens`. Of a pair the longer text is cut, the second if
+/// both have the same length, and each window has the other text, as with `only_first` and
+/// `only_second`. At most half of a window's room is for that other text, which keeps its
+/// beginning.
 struct Windows {
   std::size_t length = 0;  ///< most ids of a window, special tokens included
   std::size_t stride = 0;  ///< number of ids that a window has in common with the one before it
   WindowPooling pooling = WindowPooling::mean;
-  std::size_t before = 0;  ///< special tokens at the beginning of a text, and of each window
-  std::size_t after = 0;   ///< special tokens at the end of a text, and of each window
+  Templates templates = {};  ///< special tokens of each window
   Id pad_id = 0;
 
   /// Throws `InputError` if a window has no room for an id that the one before it lacks.
   void validate() const {
-    const std::size_t special = before + after;
+    const std::size_t special =
+        std::max(templates.single.special_tokens(), templates.pair.special_tokens());
     if (length > special && stride < length - special) return;
     if (length <= special) {
       throw InputError{"a window of " + std::to_string(length) + " ids has no room for a text",
@@ -40,28 +44,100 @@ struct Windows {
   }
 };
 
-/// Returns the number of windows of a text with `ids` ids, special tokens included.
-[[nodiscard]] inline std::size_t count_windows(std::size_t ids, const Windows& windows) {
-  if (ids <= windows.length) return 1;
-  const std::size_t step = windows.length - windows.before - windows.after - windows.stride;
-  return 1 + (ids - windows.length + step - 1) / step;
+/// A window of a text or a pair.
+struct Window {
+  std::vector<Id> input_ids = {};
+  std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
+  bool of_second = false;         ///< whether it is the second text that is cut
+  /// The half-open range of ids of the text that is cut, without special tokens.
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// The window of a text that contributes most to its answer: of all windows it has the largest
+/// logit for the label that has the text's largest logit.
+struct DecidingWindow {
+  std::size_t index = 0;   ///< number of the window, from 0
+  std::size_t count = 1;   ///< number of windows of the text
+  bool of_second = false;  ///< see `Window`
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+namespace detail {
+
+/// How the ids of a text or a pair are divided into windows.
+struct WindowCuts {
+  bool pair = false;
+  bool first = true;       ///< whether the first text is cut
+  std::size_t length = 0;  ///< ids of the text that is cut
+  std::size_t kept = 0;    ///< ids of the other text in each window
+  std::size_t part = 0;    ///< most ids of the cut text in a window
+  std::size_t step = 1;    ///< ids from the beginning of a part to that of the next
+};
+
+/// Plans the windows of a row of `ids` ids whose second text, if it has one, begins at `second`.
+[[nodiscard]] inline WindowCuts plan_windows(std::size_t ids, std::size_t second,
+                                             const Windows& windows) {
+  const bool pair = second < ids;
+  const Template& special = pair ? windows.templates.pair : windows.templates.single;
+  const std::size_t before = special.before.size() + special.between.size();
+  const std::size_t end = pair ? second : ids - std::min(ids, special.after.size());
+  if (ids < special.special_tokens() || end < before || ids - end < special.after.size()) {
+    throw InputError{"a text needs its special tokens to be cut"};
+  }
+  const std::size_t first = end - before, last = ids - end - special.after.size();
+  WindowCuts cuts{.pair = pair, .first = first > last, .length = std::max(first, last)};
+  const std::size_t room = windows.length - special.special_tokens();
+  if (first + last <= room) {
+    cuts.kept = std::min(first, last);
+  } else if (pair) {
+    cuts.kept = std::min({first, last, room / 2, room - windows.stride - 1});
+  }
+  cuts.part = room - cuts.kept;
+  cuts.step = cuts.part - std::min(cuts.part, windows.stride);
+  return cuts;
 }
 
-/// Returns the windows of a text's ids. All of them have the text's special tokens around them.
-[[nodiscard]] inline std::vector<std::vector<Id>> windows_of(std::span<const Id> ids,
-                                                             const Windows& windows) {
-  const std::size_t special = windows.before + windows.after;
-  if (ids.size() < special) throw InputError{"a text needs its special tokens to be cut"};
-  const auto first = ids.first(windows.before), last = ids.last(windows.after);
-  auto rest = ids.subspan(windows.before, ids.size() - special);
-  std::vector<std::vector<Id>> all;
-  while (true) {
-    const auto part = rest.first(std::min(rest.size(), windows.length - special));
-    auto& window = all.emplace_back(first.begin(), first.end());
-    window.insert(window.end(), part.begin(), part.end());
-    window.insert(window.end(), last.begin(), last.end());
-    if (part.size() == rest.size()) return all;
-    rest = rest.subspan(part.size() - windows.stride);
+}  // namespace detail
+
+/// Returns the number of windows of a text or a pair with `ids` ids, special tokens included. The
+/// second text begins at `second`, which is `ids` for a single text.
+[[nodiscard]] inline std::size_t count_windows(std::size_t ids, std::size_t second,
+                                               const Windows& windows) {
+  if (ids <= windows.length) return 1;
+  const auto cuts = detail::plan_windows(ids, second, windows);
+  return 1 + (cuts.length - cuts.part + cuts.step - 1) / cuts.step;
+}
+
+/// Returns the windows of a text or a pair from its ids with their special tokens, which all
+/// windows have as well. The second text begins at `second`, which is `ids.size()` for a single
+/// text.
+[[nodiscard]] inline std::vector<Window> windows_of(std::span<const Id> ids, std::size_t second,
+                                                    const Windows& windows) {
+  const auto cuts = detail::plan_windows(ids.size(), second, windows);
+  const Template& special = cuts.pair ? windows.templates.pair : windows.templates.single;
+  const std::size_t before = special.before.size(), between = special.between.size();
+  const std::size_t begin = cuts.first ? before : second;
+  std::vector<Window> all;
+  for (std::size_t from = 0;; from += cuts.step) {
+    const std::size_t to = std::min(cuts.length, from + cuts.part);
+    auto& window =
+        all.emplace_back(Window{.of_second = !cuts.first && cuts.pair, .begin = from, .end = to});
+    const auto add = [&](std::size_t first, std::size_t count) {
+      const auto part = ids.subspan(first, count);
+      window.input_ids.insert(window.input_ids.end(), part.begin(), part.end());
+    };
+    add(0, cuts.first ? before : before + cuts.kept);
+    if (!cuts.first) add(second - between, between);
+    add(begin + from, to - from);
+    if (cuts.first && cuts.pair) add(second - between, between + cuts.kept);
+    add(ids.size() - special.after.size(), special.after.size());
+    const std::size_t first_text = cuts.first ? to - from : cuts.kept;
+    const auto& zeros = special.type_zero_between;
+    window.first_segment =
+        cuts.pair && zeros ? before + first_text + *zeros : window.input_ids.size();
+    if (to == cuts.length) return all;
   }
 }
 

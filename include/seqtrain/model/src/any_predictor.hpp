@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <c10/core/Device.h>
 
@@ -27,6 +28,7 @@
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
+#include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 #include <seqtrain/weights/write_config.hpp>
@@ -172,20 +174,28 @@ SEQTRAIN_SEPARATE void AnyPredictor::calibrate(const std::filesystem::path& file
   task_.thresholds = found->thresholds;
 }
 
-SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::predict(std::span<const Encoded> texts) const {
+SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::predict(
+    std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding) const {
   const std::lock_guard lock{state_->mutex};
-  if (!by_itself_ && !texts.empty()) return logits(texts);
+  if (!by_itself_ && !texts.empty()) return logits(texts, deciding);
   metrics::Logits all{static_cast<Eigen::Index>(texts.size()),
                       static_cast<Eigen::Index>(labels().size())};
+  std::vector<text::DecidingWindow> of_all, of_text;
   for (Eigen::Index row = 0; row < all.rows(); ++row) {
-    all.row(row) = logits(texts.subspan(static_cast<std::size_t>(row), 1));
+    all.row(row) = logits(texts.subspan(static_cast<std::size_t>(row), 1), &of_text);
+    of_all.insert(of_all.end(), of_text.begin(), of_text.end());
   }
+  if (deciding != nullptr) *deciding = std::move(of_all);
   return all;
 }
 
-SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(std::span<const Encoded> texts) const {
+SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(
+    std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding) const {
   const data::Batch batch = predict::to_batch(texts, encode_->pad_id());
-  return std::visit([&](auto& model) { return model.logits(batch); }, state_->model);
+  if (auto* const model = std::get_if<AnyClassifier>(&state_->model)) {
+    return model->logits(batch, deciding);
+  }
+  return std::get<AwdLstmClassifier>(state_->model).logits(batch);
 }
 
 }  // namespace seqtrain::model

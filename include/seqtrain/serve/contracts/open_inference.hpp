@@ -184,8 +184,9 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
                          std::span<const predict::Prediction> predictions) {
   std::vector<std::string> names;
   std::vector<float> numbers;
-  for (const auto& [labels, scores, logits] : predictions) {
-    if (output.name == "label") names.push_back(serve::detail::joined_labels(labels, task));
+  for (const predict::Prediction& each : predictions) {
+    const auto& scores = each.scores;
+    if (output.name == "label") names.push_back(serve::detail::joined_labels(each.labels, task));
     if (output.name == "score") numbers.push_back(static_cast<float>(std::ranges::max(scores)));
     if (output.name == "scores") numbers.insert(numbers.end(), scores.begin(), scores.end());
   }
