@@ -179,7 +179,7 @@ class FixedLinear {
   template <std::size_t multiple, class Use>
   static void multiply(Rows x, std::size_t rows, std::size_t k, const Bf16* b, std::size_t columns,
                        float* block, Use use) {
-    if (multiplies_itself()) {
+    if (multiplies_itself(k)) {
       return kernels::multiply_bf16<multiple>(x.values, x.ld, rows, k, b, columns, use);
     }
     multiply_panel(rows, k, x.values, x.ld, b, block, columns, false, columns);
@@ -203,10 +203,10 @@ class FixedLinear {
   }
 
   /// Tells whether products in bfloat16 give their vectors one by one, without a block. Tiles are
-  /// faster than the processor's other instructions for bfloat16.
-  static bool multiplies_itself() {
-    static const bool answer = kernels::has_bf16_products() && !has_tiles();
-    return answer;
+  /// faster than the processor's other instructions for bfloat16, unless k fills only a few.
+  static bool multiplies_itself(std::size_t k) {
+    static const bool answer = kernels::has_bf16_products();
+    return answer && (!has_tiles() || k < 128);
   }
 
   [[nodiscard]] kernels::Int8Panel int8_panel(std::size_t index) const {
