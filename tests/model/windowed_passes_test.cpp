@@ -116,7 +116,9 @@ TEST(WindowedPasses, LogitsAreTheMeanOfTheWindowsOrTheLargest) {
       EXPECT_EQ(window.index, static_cast<std::size_t>(decided));
       EXPECT_EQ(window.count, static_cast<std::size_t>(count));
       EXPECT_LT(window.begin, window.end);
-      if (count > 1) EXPECT_EQ(window.of_second, i >= 4 && row % 2 == 0);
+      if (count > 1) {
+        EXPECT_EQ(window.of_second, i >= 4 && row % 2 == 0);
+      }
       first += count;
     }
   }
