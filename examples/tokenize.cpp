@@ -59,7 +59,9 @@ int main(int argc, char** argv) {
     std::ios::sync_with_stdio(false);
     folder = cli::local_input(folder, log::log_on_stderr()).string();
     if (folder.ends_with(".model")) return tokenize(text::load_subwords(folder), options);
-    const auto tokenizer = text::load_tokenizer(folder);
+    auto tokenizer = text::load_tokenizer(folder);
+    // Else the token types would say where second texts begin: see `text::Tokenizer`.
+    if (tokenizer.windows()) tokenizer.set_long_texts(text::LongTexts::truncate);
     for (const auto& warning : tokenizer.warnings()) log::log_on_stderr().warning(warning);
     tokenizer.visit([&](const auto& t) { tokenize(t, options); });
   });

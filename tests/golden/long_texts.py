@@ -62,7 +62,7 @@ def windows_of_pairs(name):
         for length, stride in ((special + 2 * shorter + 1, 0), (special + 2 * shorter + 2, 1), (24, 4), (30, 8),
                                (special + first + second, 2), (special + first + second - 1, 2), (512, 100)):
             room = length - special
-            if shorter > room // 2 or shorter > room - stride - 1:
+            if shorter > (room - stride) // 2 and first + second > room:
                 continue
             found = tokenizer(text, pair, truncation=way, max_length=length, stride=stride,
                               return_overflowing_tokens=True, return_token_type_ids=True)

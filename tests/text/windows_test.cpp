@@ -92,8 +92,17 @@ std::string words(std::size_t count) {
 
 TEST(Windows, OfAPairHaveAllIdsOfTheLongerTextAndTheBeginningOfTheOther) {
   for (const char* name : {"bert", "roberta"}) {
-    for (const auto& [first, second] :
-         {std::pair{3, 40}, {40, 3}, {30, 40}, {40, 30}, {25, 25}, {0, 40}, {40, 0}, {1, 1}}) {
+    for (const auto& [first, second] : {std::pair{3, 40},
+                                        {40, 3},
+                                        {30, 40},
+                                        {40, 30},
+                                        {25, 25},
+                                        {0, 40},
+                                        {40, 0},
+                                        {1, 1},
+                                        {6, 6},
+                                        {5, 7},
+                                        {9, 4}}) {
       for (const auto& [length, stride] : {std::pair{16, 0}, {16, 5}, {17, 11}, {24, 7}}) {
         const auto tokenizer =
             with_windows(name, static_cast<std::size_t>(length), static_cast<std::size_t>(stride));
@@ -121,7 +130,9 @@ TEST(Windows, OfAPairHaveAllIdsOfTheLongerTextAndTheBeginningOfTheOther) {
           const auto& special = settings.templates.pair;
           const std::size_t kept =
               ids.size() - special.special_tokens() - (window.end - window.begin);
-          EXPECT_LE(2 * kept, std::max(settings.length, 2 * shorter.size()));
+          const std::size_t room = settings.length - special.special_tokens();
+          EXPECT_EQ(kept, std::min(shorter.size(), std::max((room - settings.stride) / 2,
+                                                            room - std::min(room, longer.size()))));
           const auto part = std::span{longer}.subspan(window.begin, window.end - window.begin);
           const auto beginning = std::span{shorter}.first(kept);
           std::vector<Id> expected = special.before;
@@ -150,6 +161,19 @@ TEST(Windows, NeedTheSpecialTokensOfATextThatIsCut) {
   const std::vector<Id> ids{1};
   EXPECT_EQ(tests::problem_of([&] { (void)windows_of(ids, ids.size(), around(4)); }),
             "a text needs its special tokens to be cut");
+}
+
+TEST(Windows, OfAPairNeedRoomForNewIds) {
+  const auto tokenizer = with_windows("bert", 24, 21);
+  const auto settings = tokenizer.windows().value();
+  settings.validate();
+  const Row row = encode(tokenizer, words(3), words(30));
+  const Row single = encode(tokenizer, words(30), {});
+  EXPECT_GT(windows_of(single.ids, single.second, settings).size(), 20u);
+  EXPECT_NE(tests::problem_of([&] {
+              (void)windows_of(row.ids, row.second, settings);
+            }).find("stride: 21 leaves no room for new ids in a window of 24, 3 of them special"),
+            std::string::npos);
 }
 
 TEST(Windows, NeedRoomForNewIds) {

@@ -16,7 +16,8 @@ struct Batch {
   std::int64_t width = 0;  ///< length of the longest row, rounded up by `pad_to_multiple_of`
   std::vector<std::int32_t> input_ids;  ///< [rows, width], with the pad id after each row's end;
                                         ///< empty if another process computes the batch
-  std::vector<std::int32_t> token_type_ids;  ///< [rows, width]; 0 if the family has no token types
+  std::vector<std::int32_t> token_type_ids;  ///< [rows, width]; 0 if the family has no token types,
+                                             ///< but see `text::Tokenizer` for windows
   std::vector<std::int32_t> lengths;         ///< [rows]; attention_mask[r][c] is c < lengths[r]
   std::vector<std::int64_t> labels;          ///< [rows]; -1 for a row without a label
   std::vector<float> targets;  ///< [rows, n], the targets of rows that have numbers instead of a

@@ -96,7 +96,7 @@ class AnyClassifier {
   }
 
   /// Returns logits [rows, labels], in evaluation mode. Sets `deciding` to the window of each row
-  /// that decided, if it is given and the model reads windows. Throws as `accumulate` does.
+  /// that decided, if it is given and a classifier reads windows. Throws as `accumulate` does.
   metrics::Logits logits(const data::Batch& batch,
                          std::vector<text::DecidingWindow>* deciding = nullptr) {
     check_ids(batch, config(), longest_row());
@@ -104,7 +104,8 @@ class AnyClassifier {
     return within_memory(batch, [&] {
       const at::NoGradGuard no_gradients;
       auto* const passes = passes_.passes.get();
-      auto* const windowed = deciding != nullptr ? dynamic_cast<WindowedPasses*>(passes) : nullptr;
+      const bool decides = deciding != nullptr && problem_type() != ProblemType::regression;
+      auto* const windowed = decides ? dynamic_cast<WindowedPasses*>(passes) : nullptr;
       return to_host(windowed != nullptr ? windowed->logits(batch, *deciding)
                                          : passes->logits(batch));
     });

@@ -112,7 +112,7 @@ class AnyPredictor {
   /// adapter with the most labels has; those after a text's own labels are 0. Throws `InputError`
   /// if a text has more ids than the model takes, and `Error` if there is too little memory for so
   /// many texts at once. Sets `deciding` to the window of each text that decided, if it is given
-  /// and the model reads windows.
+  /// and a classifier reads windows.
   [[nodiscard]] metrics::Logits predict(
       std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding = nullptr) const;
 

@@ -58,9 +58,9 @@ class WindowedPasses : public Passes {
   /// As `logits`, and sets `deciding` to the window of each row that decided.
   at::Tensor logits(const data::Batch& batch, std::vector<text::DecidingWindow>& deciding) {
     const auto cut = cut_into_windows(batch);
-    const at::Tensor windows = logits_of_windows(cut);
-    at::Tensor texts = of_texts(windows, cut.counts);
-    const at::Tensor labels = texts.argmax(1);
+    const at::Tensor all = logits_of_windows(cut);
+    at::Tensor texts = of_texts(all, cut.counts);
+    const at::Tensor labels = texts.argmax(1).cpu(), windows = all.cpu();
     deciding.clear();
     for (std::int64_t first = 0; const std::int64_t count : cut.counts) {
       const auto label = labels[std::ssize(deciding)].item<std::int64_t>();

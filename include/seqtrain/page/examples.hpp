@@ -51,7 +51,8 @@ inline std::string text_cell(const ExampleText& example, std::size_t bytes) {
   if (example.pair) out += "<hr>" + folded(*example.pair, bytes);
   if (const auto& passage = example.passage) {
     out += "<hr>Window " + std::to_string(passage->index + 1) + " of " +
-           std::to_string(passage->count) + " decided: " + folded(passage->text, bytes);
+           std::to_string(passage->count) + " decided";
+    if (!passage->text.empty()) out += ": " + folded(passage->text, bytes);
   }
   return out;
 }
@@ -199,7 +200,10 @@ class ChosenExamples {
   if (!regression) out += "<th scope=\"col\">scores</th>";
   if (page.facts->texts && !page.texts.empty()) out += "<th scope=\"col\">text</th>";
   out += "</tr></thead><tbody>\n";
-  const std::size_t each = std::min<std::size_t>(4000, text_bytes / chosen.indices().size() / 3);
+  const bool has_passages = std::ranges::any_of(
+      page.texts, [](const ExampleText& text) { return text.passage.has_value(); });
+  const std::size_t texts = chosen.indices().size() * (has_passages ? 3 : 2);
+  const std::size_t each = std::min<std::size_t>(4000, text_bytes / texts);
   for (const std::size_t i : chosen.indices()) out += detail::example_row(page, i, each);
   return out + "</tbody></table></div></section>\n";
 }

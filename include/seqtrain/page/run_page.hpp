@@ -188,6 +188,8 @@ class RunPage {
     for (const std::size_t i : chosen.indices()) {
       wanted.push_back(static_cast<std::size_t>(page.dev->rows[i]));
     }
+    std::ranges::sort(wanted);
+    const std::vector<std::size_t> listed = wanted;
     for (const auto& rows : conflicts) wanted.insert(wanted.end(), rows.begin(), rows.end());
     std::ranges::sort(wanted);
     visit([&](const data::ExamplePlace& place, const data::Example& example) {
@@ -195,7 +197,9 @@ class RunPage {
       ExampleText text{.row = place.row, .record = static_cast<std::int64_t>(place.record)};
       text.text = html::cut(example.text, most_bytes);
       if (example.text_pair) text.pair = html::cut(*example.text_pair, most_bytes);
-      if (explain_) text.passage = explain_(example);
+      if (explain_ && options_.facts.texts && std::ranges::binary_search(listed, place.row)) {
+        text.passage = explain_(example);
+      }
       page.texts.push_back(std::move(text));
     });
     for (const auto& rows : conflicts) {

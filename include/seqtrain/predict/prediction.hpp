@@ -73,7 +73,7 @@ struct Prediction {
   std::vector<std::size_t> labels = {};  ///< ids of the labels that the text has
   std::vector<double> scores = {};       ///< [labels], see `predict::scores`
   std::vector<float> logits = {};        ///< [labels]
-  /// The window that decided, if the model has read the text in several.
+  /// The window that decided, if a model has read the text in several and tells it.
   std::optional<text::DecidingWindow> window = {};
 };
 
@@ -147,7 +147,9 @@ inline void write_json(json::Writer& out, const Prediction& prediction, const Ta
   if (options.logits) out.member("logits", prediction.logits);
   if (const auto& window = prediction.window) {
     out.key("window").begin_object().member("index", window->index).member("of", window->count);
-    out.member("begin", window->begin).member("end", window->end).end_object();
+    out.member("begin", window->begin).member("end", window->end);
+    if (window->of_second) out.member("of_second", true);
+    out.end_object();
   }
   out.end_object();
 }

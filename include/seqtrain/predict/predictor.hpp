@@ -19,7 +19,8 @@ namespace seqtrain::predict {
 /// The ids of a text or a pair.
 struct Encoded {
   std::vector<std::int32_t> input_ids = {};
-  std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
+  std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1; see
+                                  ///< `text::Tokenizer` for models that read windows
   std::int32_t adapter = 0;       ///< number of the adapter that is to answer; 0 if there is none
 };
 

@@ -16,10 +16,10 @@ namespace seqtrain::text {
 enum class WindowPooling { mean, max };
 
 /// Settings of the windows in which a model reads a text or a pair: those of Hugging Face's
-/// tokenizers with `return_overflowing_tokens`. Of a pair the longer text is cut, the second if
+/// tokenizers with `return_overflowing_tokens`. The longer text of a pair is cut, the second if
 /// both have the same length, and each window has the other text, as with `only_first` and
-/// `only_second`. At most half of a window's room is for that other text, which keeps its
-/// beginning.
+/// `only_second`. That other text has at most half of the room that the stride leaves, or what the
+/// longer text does not need, and keeps its beginning.
 struct Windows {
   std::size_t length = 0;  ///< most ids of a window, special tokens included
   std::size_t stride = 0;  ///< number of ids that a window has in common with the one before it
@@ -27,10 +27,13 @@ struct Windows {
   Templates templates = {};  ///< special tokens of each window
   Id pad_id = 0;
 
-  /// Throws `InputError` if a window has no room for an id that the one before it lacks.
-  void validate() const {
-    const std::size_t special =
-        std::max(templates.single.special_tokens(), templates.pair.special_tokens());
+  /// Throws `InputError` if a window of a single text has no room for an id that the one before it
+  /// lacks.
+  void validate() const { validate(templates.single); }
+
+  /// Throws `InputError` if a window with these special tokens has no such room.
+  void validate(const Template& around) const {
+    const std::size_t special = around.special_tokens();
     if (length > special && stride < length - special) return;
     if (length <= special) {
       throw InputError{"a window of " + std::to_string(length) + " ids has no room for a text",
@@ -54,8 +57,8 @@ struct Window {
   std::size_t end = 0;
 };
 
-/// The window of a text that contributes most to its answer: of all windows it has the largest
-/// logit for the label that has the text's largest logit.
+/// The window of a text that contributes most to its answer: it has the largest logit for the label
+/// that has the text's largest logit.
 struct DecidingWindow {
   std::size_t index = 0;   ///< number of the window, from 0
   std::size_t count = 1;   ///< number of windows of the text
@@ -88,12 +91,10 @@ struct WindowCuts {
   }
   const std::size_t first = end - before, last = ids - end - special.after.size();
   WindowCuts cuts{.pair = pair, .first = first > last, .length = std::max(first, last)};
+  windows.validate(special);
   const std::size_t room = windows.length - special.special_tokens();
-  if (first + last <= room) {
-    cuts.kept = std::min(first, last);
-  } else if (pair) {
-    cuts.kept = std::min({first, last, room / 2, room - windows.stride - 1});
-  }
+  const std::size_t unused = room - std::min(room, cuts.length);
+  cuts.kept = std::min({first, last, std::max((room - windows.stride) / 2, unused)});
   cuts.part = room - cuts.kept;
   cuts.step = cuts.part - std::min(cuts.part, windows.stride);
   return cuts;
@@ -107,6 +108,7 @@ struct WindowCuts {
                                                const Windows& windows) {
   if (ids <= windows.length) return 1;
   const auto cuts = detail::plan_windows(ids, second, windows);
+  if (cuts.length <= cuts.part) return 1;
   return 1 + (cuts.length - cuts.part + cuts.step - 1) / cuts.step;
 }
 
