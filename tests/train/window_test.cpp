@@ -73,7 +73,7 @@ struct NotedState {
 
 TEST(VisitStates, AsksForAllCopiesBeforeItSettles) {
   std::vector<std::string> notes;
-  struct Model {
+  struct Both {
     std::vector<std::string>* notes;
     NotedState state_dict() { return take("model"); }
     NotedState state() { return take("optimizer"); }
