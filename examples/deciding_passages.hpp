@@ -40,8 +40,8 @@
     const predict::Encoded ids = (*encode)(example.text, example.text_pair, longest);
     std::vector<text::DecidingWindow> deciding;
     (void)model.logits(predict::to_batch(std::span{&ids, 1}, encode->pad_id()), &deciding);
-    const auto [index, count, of_second, begin, end] = deciding.at(0);
-    if (count == 1) return {};
+    if (deciding.empty() || deciding[0].count == 1) return {};  // for regression none decides
+    const auto [index, count, of_second, begin, end] = deciding[0];
     const std::string_view cut = of_second ? *example.text_pair : example.text;
     const auto tokens = encode->tokens(cut, false).value_or(std::vector<text::Token>{});
     return page::Passage{

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -285,6 +286,20 @@ std::filesystem::path some_texts(const std::filesystem::path& to, bool paired = 
   return write_file(to, text);
 }
 
+/// Expects `predict` to answer the 16 records of a file as a run did that read some in windows.
+void expect_predictions_of_windows(const std::filesystem::path& run,
+                                   const std::filesystem::path& file) {
+  const auto known = scores_in(read_file(run / "predictions.jsonl"));
+  const auto predicted =
+      run_example("predict", "--threads 1 --model " + run.string() + " " + file.string());
+  ASSERT_EQ(predicted.code, 0) << predicted.output;
+  const auto again = scores_in(predicted.output);
+  ASSERT_EQ(again.size(), 16u);
+  ASSERT_EQ(known.size(), 16u);
+  for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
+  EXPECT_NE(predicted.output.find(R"("window":{"index":)"), std::string::npos) << predicted.output;
+}
+
 TEST_F(Mnli, ReadsLongTextsInWindows) {
   file_ = some_texts(directory_ / "texts.csv");
   const std::string windows =
@@ -295,15 +310,7 @@ TEST_F(Mnli, ReadsLongTextsInWindows) {
   EXPECT_TRUE(read_file(directory_ / "run/model.pth") == read_file(directory_ / "few/model.pth"));
   ASSERT_EQ(run_example("mnli", flags("cut", "--long-texts truncate --precision fp32")).code, 0);
   EXPECT_FALSE(read_file(directory_ / "run/model.pth") == read_file(directory_ / "cut/model.pth"));
-  const auto known = scores_in(read_file(directory_ / "run/predictions.jsonl"));
-  const auto predicted = run_example(
-      "predict", "--threads 1 --model " + (directory_ / "run").string() + " " + file_.string());
-  ASSERT_EQ(predicted.code, 0) << predicted.output;
-  const auto again = scores_in(predicted.output);
-  ASSERT_EQ(again.size(), 16u);
-  ASSERT_EQ(known.size(), 16u);
-  for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
-  EXPECT_NE(predicted.output.find(R"("window":{"index":)"), std::string::npos) << predicted.output;
+  expect_predictions_of_windows(directory_ / "run", file_);
   EXPECT_NE(read_file(directory_ / "run/report.html").find(" decided: "), std::string::npos);
   const std::string files = " --train-file " + file_.string() + " --dev-file " + file_.string();
   const auto further = run_example(
@@ -324,15 +331,23 @@ TEST_F(Mnli, ReadsLongPairsInWindows) {
   ASSERT_EQ(run.code, 0) << run.output;
   ASSERT_EQ(run_example("mnli", flags("few", windows + "--dataloader-num-workers 3")).code, 0);
   EXPECT_TRUE(read_file(directory_ / "run/model.pth") == read_file(directory_ / "few/model.pth"));
-  const auto known = scores_in(read_file(directory_ / "run/predictions.jsonl"));
-  const auto predicted = run_example(
-      "predict", "--threads 1 --model " + (directory_ / "run").string() + " " + file_.string());
-  ASSERT_EQ(predicted.code, 0) << predicted.output;
-  const auto again = scores_in(predicted.output);
-  ASSERT_EQ(again.size(), 16u);
-  ASSERT_EQ(known.size(), 16u);
-  for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
-  EXPECT_NE(predicted.output.find(R"("window":{"index":)"), std::string::npos) << predicted.output;
+  expect_predictions_of_windows(directory_ / "run", file_);
+}
+
+TEST_F(Mnli, ShowsNoDecidingWindowOfARegression) {
+  std::string text = read_file(some_texts(directory_ / "texts.csv"));
+  for (const auto& [name, value] : {std::pair{",no\n", ",0.5\n"}, {",yes\n", ",1.5\n"}}) {
+    for (auto at = text.find(name); at != text.npos; at = text.find(name)) {
+      text.replace(at, std::string_view{name}.size(), value);
+    }
+  }
+  file_ = write_file(directory_ / "numbers.csv", text);
+  const auto run =
+      run_example("mnli", flags("run", "--long-texts windows --problem-type regression"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  const auto page = read_file(directory_ / "run/report.html");
+  EXPECT_NE(page.find("finished"), std::string::npos) << run.output;
+  EXPECT_EQ(page.find(" decided"), std::string::npos);
 }
 
 TEST_F(Mnli, TrainsOnATextOfAHundredThousandWords) {
