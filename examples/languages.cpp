@@ -9,7 +9,6 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
 #include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/atomic_file.hpp>
@@ -25,6 +24,7 @@
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
+#include "job_dir.hpp"
 #include "languages/framework.hpp"
 #include "languages/places.hpp"
 #include "languages/stages.hpp"
@@ -208,7 +208,7 @@ std::optional<sink::Any> prepare_job(Job& job, const LanguagesFlags& given,
   const auto folder = given.languages.fetch(job.lang, found, job.log);
   std::optional<sink::Any> place;
   if (!given.model_dir.empty()) {
-    place = cli::open_job_dir(given.languages.models(given.model_dir), job.log);
+    place = open_job_dir(given.languages.models(given.model_dir), job.log);
   }
   if (job.published) {
     job.published->pretrained = cli::local_input(job.published->pretrained, job.log);

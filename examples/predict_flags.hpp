@@ -7,11 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
+
+#include "file_encoder.hpp"
 
 /// The flags of a program that labels texts.
 struct PredictFlags {
@@ -93,8 +94,7 @@ struct PredictFlags {
   /// flags say otherwise.
   [[nodiscard]] seqtrain::predict::StreamOptions stream_options(std::size_t most,
                                                                 std::size_t usual) const {
-    return {.max_length =
-                seqtrain::cli::example_length(max_length, static_cast<std::int64_t>(most), usual),
+    return {.max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
             .strict = strict,
             .window = {.batch_size = static_cast<std::size_t>(batch_size),
                        .top_k = static_cast<std::size_t>(top_k)}};

@@ -12,10 +12,8 @@
 
 #include <c10/core/Device.h>
 
-#include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
@@ -37,8 +35,12 @@
 #include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
+#include "fetch_inputs.hpp"
+#include "file_encoder.hpp"
+#include "job_dir.hpp"
 #include "processes.hpp"
 #include "push_to_hub.hpp"
+#include "run_checkpoints.hpp"
 #include "teacher.hpp"
 
 /// A program that fine-tunes: its flags as they are given, its processes and its device.
@@ -61,7 +63,7 @@ struct Prepared {
   seqtrain::text::AnyTokenizer tokenizer;
   seqtrain::data::Labels labels;
   seqtrain::model::AnyClassifier model;
-  std::unique_ptr<seqtrain::cli::RunCheckpoints> checkpoints;
+  std::unique_ptr<RunCheckpoints> checkpoints;
   std::optional<PushToHub> repository;
   std::optional<seqtrain::run::CardDataset> dataset;
   std::int64_t replicas;
@@ -176,7 +178,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   const bool first = program.processes.is_first();
   std::optional<PushToHub> repository;
   if (first) repository.emplace(program.given, log);
-  auto flags = cli::with_local_inputs(
+  auto flags = with_local_inputs(
       program.processes.in_one_directory(program.given, program.name), log,
       [&](const cli::TrainFlags& files) { check_before_the_model(program, files); });
   flags = with_local_teacher(std::move(flags), log);
@@ -185,12 +187,12 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
                      {.object = flags.model},
                      "train from its base, or from a model that --merge-adapter has saved"};
   }
-  run::Results results{.flags = cli::with_dataset(program.parser.values(), flags),
+  run::Results results{.flags = with_dataset(program.parser.values(), flags),
                        .versions = tensor::versions()};
-  auto dataset = cli::card_dataset(flags);
+  auto dataset = card_dataset(flags);
   run::RunDirectory directory{flags.run_directory(program.name, first)};
   program.place = directory.path().string();
-  auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
+  auto job = first ? open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
   keep_way_of_model(program, tokenizer, flags, results.flags);
   auto labels = flags.choose_labels();
@@ -200,7 +202,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
   set_long_texts(tokenizer, flags,
-                 cli::example_length(flags.max_length, model.max_length(), tokenizer.max_length()));
+                 example_length(flags.max_length, model.max_length(), tokenizer.max_length()));
   const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();
   if (options.lora && !flags.merge_adapter && leaves && options.base_name.empty()) {
     log.warning("the adapter names its base by the path " + flags.model +
@@ -220,9 +222,9 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
                                          (form->normalizes ? ", normalized" : ""));
   }
   program.processes.check_equal(settings);
-  auto checkpoints = first ? std::make_unique<cli::RunCheckpoints>(flags, directory, settings,
-                                                                   results.versions, log)
-                           : nullptr;
+  auto checkpoints =
+      first ? std::make_unique<RunCheckpoints>(flags, directory, settings, results.versions, log)
+            : nullptr;
   const auto replicas = program.processes.replicas(flags.replicas, checkpoints.get());
   return {.flags = std::move(flags),
           .directory = std::move(directory),
@@ -239,7 +241,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
 
 /// Encodes the training file and the dev file, or holds the dev examples out of the training file.
 [[nodiscard]] inline seqtrain::data::HeldOut encode_train_and_dev(
-    Processes& processes, seqtrain::cli::FileEncoder<seqtrain::text::AnyTokenizer>& encode,
+    Processes& processes, FileEncoder<seqtrain::text::AnyTokenizer>& encode,
     const seqtrain::cli::TrainFlags& flags) {
   const bool whole = flags.dev_fraction > 0;
   encode.set_label_optional(train_read_options(flags).label_optional);
@@ -282,7 +284,7 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
 [[nodiscard]] inline Examples read_examples(const Program& program, Prepared& run) {
   using namespace seqtrain;
   const cli::TrainFlags& flags = run.flags;
-  cli::FileEncoder encode{flags, run.tokenizer, run.labels, run.model.max_length(), program.log};
+  FileEncoder encode{flags, run.tokenizer, run.labels, run.model.max_length(), program.log};
   if (flags.holds_out_by_default) {
     program.log.info("No --dev-file: a tenth of " + flags.train_file +
                      " is held out to evaluate on");

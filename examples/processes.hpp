@@ -10,7 +10,6 @@
 
 #include <ATen/Version.h>
 
-#include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/byte_text.hpp>
@@ -23,6 +22,8 @@
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/stopped.hpp>
+
+#include "run_checkpoints.hpp"
 
 /// The processes that train together: those that torchrun or a cloud job with several machines has
 /// started, or only this one.
@@ -61,8 +62,7 @@ class Processes {
   /// Returns the number of parts of a step: the flag's value; else the number in the checkpoint
   /// that is resumed; else one for each process. The first process passes its checkpoints, the
   /// others null.
-  [[nodiscard]] std::int64_t replicas(std::int64_t asked_for,
-                                      seqtrain::cli::RunCheckpoints* checkpoints) {
+  [[nodiscard]] std::int64_t replicas(std::int64_t asked_for, RunCheckpoints* checkpoints) {
     std::int64_t count = asked_for > 0 ? asked_for : group_.size();
     if (checkpoints != nullptr && asked_for == 0) {
       const auto saved = checkpoints->keeper().saved_settings();

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
@@ -23,6 +22,8 @@
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 
+#include "run_checkpoints.hpp"
+
 /// The observers of a run: the program's log, a progress bar, train_log.jsonl, report.html,
 /// TensorBoard's event files, the metric file of a tuning service, the measured rates and the use
 /// of the machine. If several processes train together, only the first has them.
@@ -31,7 +32,7 @@ class RunObservers {
   struct Options {
     const seqtrain::cli::TrainFlags& flags;
     const seqtrain::run::RunDirectory& run;
-    seqtrain::cli::RunCheckpoints& checkpoints;  ///< receives the events too
+    RunCheckpoints& checkpoints;  ///< receives the events too
     seqtrain::train::Pairs hyperparameters;
     std::vector<std::string> labels;
     bool on_gpu;
@@ -77,7 +78,7 @@ class RunObservers {
 
  private:
   struct Parts {
-    seqtrain::cli::RunCheckpoints& checkpoints;
+    RunCheckpoints& checkpoints;
     seqtrain::machine::Machine machine;
     seqtrain::report::Console console;
     seqtrain::report::ProgressBar<> bar;

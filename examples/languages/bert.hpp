@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include <seqtrain/cli/encode.hpp>
+#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>

@@ -47,7 +47,7 @@ struct Languages {
     return seqtrain::cli::local_input("gs://" + bucket + "/" + folder + "/", log);
   }
 
-  /// Returns the place for models, which `cli::open_job_dir` opens.
+  /// Returns the place for models, which `open_job_dir` opens.
   [[nodiscard]] std::string models(const std::string& folder) const {
     return bucket.empty() ? (local / folder).string() : "gs://" + bucket + "/" + folder;
   }

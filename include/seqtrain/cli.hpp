@@ -1,7 +1,6 @@
 #pragma once
 
 #include <seqtrain/cli/cloud_job.hpp>
-#include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>

@@ -2,13 +2,14 @@
 // other languages.
 #include <iostream>
 
-#include <seqtrain/cli/local_dataset.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #ifdef WITH_PARQUET
 #include <seqtrain/parquet/split.hpp>
 #endif
+
+#include "examples/fetch_inputs.hpp"
 
 using namespace seqtrain;
 
@@ -38,7 +39,7 @@ int main(int argc, char** argv) {
 #endif
     cli::Flags parser{"fetch_dataset", "prints the splits and rows of a data set"};
     if (!flags.parse(parser, argc, argv)) return;
-    cli::use_dataset(flags, log::log_on_stderr());
+    use_dataset(flags, log::log_on_stderr());
     json::Writer writer;
     writer.begin_object().member("dataset", flags.dataset);
     for (const auto& [split, place] :

@@ -116,7 +116,7 @@ struct FoundModel {
   const auto fetch = [&](const auto& client, const auto& cache, const auto& options) {
     return hub::fetch_model(client, cache, hub::Name::parse(place), options);
   };
-  if (is_on_hub(place)) return {.place = place, .directory = detail::from_hub(log, fetch)};
+  if (is_on_hub(place)) return {.place = place, .directory = from_hub(log, fetch)};
   const bool remote = gcs::is_gs(place);
   if (!remote) demand_directory(place, "model");
   const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)

@@ -53,8 +53,6 @@ inline std::string name_on_hub(const std::string& place) {
   return is_on_hub(place) ? hub::Name::parse(place).id : "";
 }
 
-namespace detail {
-
 /// Returns `fetch(client, cache, options)`, which takes files from the hub. Progress is logged. If
 /// the hub does not have the files or cannot be reached, the error also says that there is no local
 /// directory of this name.
@@ -74,8 +72,6 @@ auto from_hub(const log::Log& log, const Fetch& fetch) {
     throw Error{error.what() + no_directory};
   }
 }
-
-}  // namespace detail
 
 /// Returns a local path for a place: a local or empty path unchanged, a gs:// address as the path
 /// of a verified local copy. Throws `InputError` if the object does not exist or may not be read.

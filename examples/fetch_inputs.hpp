@@ -1,23 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/hub/fetch_dataset.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/train/pairs.hpp>
-
-namespace seqtrain::cli {
-
-namespace detail {
 
 /// A directory and a config in it, as `--dataset` names them.
 struct DatasetDirectory {
@@ -28,14 +27,15 @@ struct DatasetDirectory {
 /// Returns the directory of `dir` or `dir:config`, or nothing if the name is one on the hub. Throws
 /// `InputError` if the name has the form of a directory that does not exist.
 inline std::optional<DatasetDirectory> dataset_directory(const std::string& place) {
+  using namespace seqtrain;
   std::error_code ignored;
   DatasetDirectory found{.path = place};
   if (std::filesystem::is_directory(place, ignored)) return found;
   if (const auto colon = place.rfind(':'); colon != place.npos) {
     found = {.path = place.substr(0, colon), .config = place.substr(colon + 1)};
   }
-  if (!is_meant_here(found.path)) return {};
-  demand_directory(found.path, "data set");
+  if (!cli::is_meant_here(found.path)) return {};
+  cli::demand_directory(found.path, "data set");
   return found;
 }
 
@@ -45,9 +45,10 @@ inline std::string joined_files(const std::vector<std::filesystem::path>& files)
   std::string place;
   for (const auto& file : files) {
     if (file.string().find_first_of(",*") != std::string::npos) {
-      throw InputError{"cannot be part of a split of several files: its name has a comma or a star",
-                       {.object = file.string()},
-                       "name another place by HF_HUB_CACHE, or rename a local file"};
+      throw seqtrain::InputError{
+          "cannot be part of a split of several files: its name has a comma or a star",
+          {.object = file.string()},
+          "name another place by HF_HUB_CACHE, or rename a local file"};
     }
     place += (place.empty() ? "" : ",") + file.string();
   }
@@ -55,16 +56,18 @@ inline std::string joined_files(const std::vector<std::filesystem::path>& files)
 }
 
 /// Chooses the splits that are not given, and returns all that are needed.
-inline std::vector<std::string> choose_splits(TrainFlags& flags, const hub::DatasetSplits& splits,
-                                              const hub::KnownDataset& known) {
+inline std::vector<std::string> choose_splits(seqtrain::cli::TrainFlags& flags,
+                                              const seqtrain::hub::DatasetSplits& splits,
+                                              const seqtrain::hub::KnownDataset& known) {
   if (flags.train_split.empty()) flags.train_split = "train";
   std::vector<std::string> needed{flags.train_split};
   if (flags.dev_fraction == 0) {
     if (flags.dev_split.empty() && !splits.has(known.dev_split)) {
-      throw InputError{"has no split '" + std::string{known.dev_split} + "' to evaluate on",
-                       {.object = splits.dataset},
-                       "there are: " + splits.listed() +
-                           "; name one with --dev-split, or hold out --dev-fraction 0.1"};
+      throw seqtrain::InputError{
+          "has no split '" + std::string{known.dev_split} + "' to evaluate on",
+          {.object = splits.dataset},
+          "there are: " + splits.listed() +
+              "; name one with --dev-split, or hold out --dev-fraction 0.1"};
     }
     if (flags.dev_split.empty()) flags.dev_split = known.dev_split;
     needed.push_back(flags.dev_split);
@@ -73,28 +76,25 @@ inline std::vector<std::string> choose_splits(TrainFlags& flags, const hub::Data
   return needed;
 }
 
-}  // namespace detail
-
 /// Fetches the splits that `--dataset` names and sets the training, dev and test file to their
 /// local files. Also sets the splits that are not given, the problem type of a known data set, and
 /// the commit of a data set on the hub. Throws `InputError` if there is no such data set, config or
 /// split, or if the account may not read it.
-inline void use_dataset(TrainFlags& flags, const log::Log& log) {
+inline void use_dataset(seqtrain::cli::TrainFlags& flags, const seqtrain::log::Log& log) {
+  using namespace seqtrain;
   if (flags.dataset.empty()) return;
-  const auto directory = detail::dataset_directory(flags.dataset);
+  const auto directory = dataset_directory(flags.dataset);
   hub::FetchedDataset found;
   if (directory) {
     const hub::KnownDataset unknown = hub::known_dataset({}, {});
     found = hub::dataset_in(directory->path, directory->config, [&](const auto& splits) {
-      return detail::choose_splits(flags, splits, unknown);
+      return choose_splits(flags, splits, unknown);
     });
   } else {
     auto name = hub::DatasetName::parse(flags.dataset);
     const auto known = hub::known_dataset(name.repository.id, name.config);
-    const auto choose = [&](const auto& splits) {
-      return detail::choose_splits(flags, splits, known);
-    };
-    found = detail::from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
+    const auto choose = [&](const auto& splits) { return choose_splits(flags, splits, known); };
+    found = cli::from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
       return hub::fetch_dataset(client, cache, name, choose, cache_directory() / "hub", options);
     });
     if (flags.problem_type.empty()) flags.problem_type = known.problem_type;
@@ -102,7 +102,7 @@ inline void use_dataset(TrainFlags& flags, const log::Log& log) {
     flags.dataset = name.text();
   }
   const auto place = [&](const std::string& split) {
-    return split.empty() ? std::string{} : detail::joined_files(found.files.at(split));
+    return split.empty() ? std::string{} : joined_files(found.files.at(split));
   };
   flags.train_file = place(flags.train_split);
   flags.dev_file = place(flags.dev_split);
@@ -111,7 +111,8 @@ inline void use_dataset(TrainFlags& flags, const log::Log& log) {
 
 /// Returns the values of all flags, with the commit and the splits that `use_dataset` has found, so
 /// that a run with these values reads the same examples.
-inline train::Pairs with_dataset(train::Pairs values, const TrainFlags& flags) {
+inline seqtrain::train::Pairs with_dataset(seqtrain::train::Pairs values,
+                                           const seqtrain::cli::TrainFlags& flags) {
   if (flags.dataset.empty()) return values;
   for (auto& [name, value] : values) {
     if (name == "dataset") value = flags.dataset;
@@ -124,7 +125,9 @@ inline train::Pairs with_dataset(train::Pairs values, const TrainFlags& flags) {
 
 /// Returns the facts about the data set for a model card, or nothing if it has no name on the hub.
 /// Call it after `use_dataset`.
-inline std::optional<run::CardDataset> card_dataset(const TrainFlags& flags) {
+inline std::optional<seqtrain::run::CardDataset> card_dataset(
+    const seqtrain::cli::TrainFlags& flags) {
+  using namespace seqtrain;
   const auto at = flags.dataset.rfind('@');
   if (at == std::string::npos || !hub::is_commit(flags.dataset.substr(at + 1))) return {};
   const auto name = hub::DatasetName::parse(flags.dataset);
@@ -136,4 +139,20 @@ inline std::optional<run::CardDataset> card_dataset(const TrainFlags& flags) {
                           .test_split = flags.test_split};
 }
 
-}  // namespace seqtrain::cli
+/// Returns the flags with local paths in place of the inputs' gs:// addresses and names on the hub.
+/// Calls `check` with the flags when the examples are here, before the model is fetched.
+inline seqtrain::cli::TrainFlags with_local_inputs(
+    seqtrain::cli::TrainFlags flags, const seqtrain::log::Log& log,
+    const std::function<void(const seqtrain::cli::TrainFlags&)>& check = {}) {
+  using namespace seqtrain;
+  if (gcs::is_gs(flags.output_dir)) {
+    throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
+  }
+  for (std::string* place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
+    *place = cli::local_inputs(*place, log);
+  }
+  use_dataset(flags, log);
+  if (check) check(flags);
+  flags.model = cli::find_model(flags.model, log).directory.string();
+  return flags;
+}

@@ -15,16 +15,15 @@
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/log/log.hpp>
 
-namespace seqtrain::cli {
-
 /// Returns the greatest number of ids of an example: the number that the user gives. If that is 0
 /// it is the model's maximum, or the tokenizer's if that is less. Throws `InputError` if the number
 /// is above the model's maximum.
 inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model,
                                   std::size_t of_tokenizer) {
-  require(asked_for >= 0, "max-length", "must not be negative");
-  require(asked_for <= of_model, "max-length",
-          std::to_string(asked_for) + " is above the model's " + std::to_string(of_model));
+  seqtrain::cli::require(asked_for >= 0, "max-length", "must not be negative");
+  seqtrain::cli::require(
+      asked_for <= of_model, "max-length",
+      std::to_string(asked_for) + " is above the model's " + std::to_string(of_model));
   if (asked_for == 0) return std::min(static_cast<std::size_t>(of_model), of_tokenizer);
   return static_cast<std::size_t>(asked_for);
 }
@@ -34,16 +33,20 @@ inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model,
 template <class T>
 class FileEncoder {
  public:
-  FileEncoder(const TrainFlags& flags, const T& tokenizer, const data::Labels& labels,
-              std::int64_t max_length_of_model, log::Log log)
+  FileEncoder(const seqtrain::cli::TrainFlags& flags, const T& tokenizer,
+              const seqtrain::data::Labels& labels, std::int64_t max_length_of_model,
+              seqtrain::log::Log log)
       : log_{std::move(log)}, tokenizer_{&tokenizer}, labels_{&labels} {
     options_.read = flags.read_options();
     options_.encode.max_length =
         example_length(flags.max_length, max_length_of_model, tokenizer.max_length());
-    require(options_.encode.max_length > tokenizer.special_tokens(true), "max-length",
-            "must be above the " + std::to_string(tokenizer.special_tokens(true)) +
-                " special tokens of a pair");
-    if (tokenizer.windows()) options_.encode.max_length = data::EncodedSet::most_ids_a_row;
+    seqtrain::cli::require(options_.encode.max_length > tokenizer.special_tokens(true),
+                           "max-length",
+                           "must be above the " + std::to_string(tokenizer.special_tokens(true)) +
+                               " special tokens of a pair");
+    if (tokenizer.windows()) {
+      options_.encode.max_length = seqtrain::data::EncodedSet::most_ids_a_row;
+    }
     options_.workers = static_cast<std::size_t>(flags.threads);
   }
 
@@ -52,16 +55,16 @@ class FileEncoder {
 
   /// Encodes a file into memory, or into the file `place` if one is given. Throws `InputError` with
   /// file and line at the first wrong record.
-  data::EncodedFile operator()(const std::string& file, double fraction = 1,
-                               const std::filesystem::path& place = {}) {
-    log::ByteBar<> bar{"encode " + file, {.enabled = log_.on_terminal()}};
+  seqtrain::data::EncodedFile operator()(const std::string& file, double fraction = 1,
+                                         const std::filesystem::path& place = {}) {
+    seqtrain::log::ByteBar<> bar{"encode " + file, {.enabled = log_.on_terminal()}};
     options_.fraction = fraction;
     options_.file = place;
-    options_.progress = [&bar](const data::EncodeProgress& progress) {
+    options_.progress = [&bar](const seqtrain::data::EncodeProgress& progress) {
       bar(static_cast<std::int64_t>(progress.bytes),
           static_cast<std::int64_t>(progress.total_bytes));
     };
-    auto encoded = data::encode_file(file, *tokenizer_, *labels_, options_);
+    auto encoded = seqtrain::data::encode_file(file, *tokenizer_, *labels_, options_);
     if (encoded.left_out > 0) {
       log_.info(file + ": left out " + std::to_string(encoded.left_out) +
                 " records without a gold label");
@@ -71,19 +74,17 @@ class FileEncoder {
 
   /// Returns the size in bytes of a file or of all files of a split, or 0 for a directory of texts.
   [[nodiscard]] std::uintmax_t bytes_of(const std::string& file) const {
-    return data::bytes_of(data::files_at(file, options_.read));
+    return seqtrain::data::bytes_of(seqtrain::data::files_at(file, options_.read));
   }
 
   /// Opens a set that was encoded into a file.
-  [[nodiscard]] data::EncodedFile open(const std::filesystem::path& place) const {
-    return data::open_encoded_file(place, *tokenizer_, *labels_);
+  [[nodiscard]] seqtrain::data::EncodedFile open(const std::filesystem::path& place) const {
+    return seqtrain::data::open_encoded_file(place, *tokenizer_, *labels_);
   }
 
  private:
-  log::Log log_;
+  seqtrain::log::Log log_;
   const T* tokenizer_;
-  const data::Labels* labels_;
-  data::EncodeFileOptions options_;
+  const seqtrain::data::Labels* labels_;
+  seqtrain::data::EncodeFileOptions options_;
 };
-
-}  // namespace seqtrain::cli
