@@ -81,9 +81,9 @@ inline std::vector<std::uint64_t> row_hashes(const EncodedSet& set) {
 
 inline void measure_lengths(const EncodedSet& set, SetSummary& summary) {
   if (set.empty()) return;
-  summary.longest = std::ranges::max(set.lengths());
+  summary.longest = set.longest();
   std::vector<std::size_t> rows_of_length(summary.longest + 1);
-  for (const std::size_t length : set.lengths()) ++rows_of_length[length];
+  for (std::size_t row = 0; row < set.size(); ++row) ++rows_of_length[set.length(row)];
   const auto length_of = [&](std::size_t rank) {
     std::size_t length = 0;
     for (std::size_t rows = rows_of_length[0]; rows < rank; rows += rows_of_length[++length]) {

@@ -30,7 +30,10 @@ struct EncodedFile {
 
   /// Returns the number of examples that were cut or have exactly the maximum length.
   [[nodiscard]] std::size_t at_max_length() const {
-    return static_cast<std::size_t>(std::ranges::count(set.lengths(), max_length));
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < set.size(); ++row)
+      count += set.length(row) == max_length ? 1 : 0;
+    return count;
   }
 };
 

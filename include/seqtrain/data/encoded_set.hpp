@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include <seqtrain/core/computed_range.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/flat_array.hpp>
 
@@ -106,9 +105,19 @@ class EncodedSet {
     return {targets_.begin() + row * targets_a_row_, targets_a_row_};
   }
 
-  /// Returns the lengths of all rows as a random-access range that refers to this set.
-  [[nodiscard]] auto lengths() const {
-    return ComputedRange{size(), [this](std::size_t row) { return length(row); }};
+  /// The lengths of all rows, as `make_plan` takes them. They refer to the set.
+  struct Lengths {
+    const EncodedSet* set;
+    [[nodiscard]] std::size_t size() const noexcept { return set->size(); }
+    std::size_t operator[](std::size_t row) const noexcept { return set->length(row); }
+  };
+  [[nodiscard]] Lengths lengths() const noexcept { return {this}; }
+
+  /// Returns the length of the longest row, or 0 if the set is empty.
+  [[nodiscard]] std::size_t longest() const noexcept {
+    std::size_t longest = 0;
+    for (std::size_t row = 0; row < size(); ++row) longest = std::max(longest, length(row));
+    return longest;
   }
 
   /// Returns the index of a row's first id among all ids.

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -189,11 +188,11 @@ inline std::vector<std::uint32_t> cut_by_count(std::size_t rows, std::size_t bat
 /// Returns the number of rows of a pool.
 template <class Lengths>
 std::size_t pool_size(const Lengths& lengths, const PlanOptions& options) {
-  const std::size_t count = std::ranges::size(lengths);
+  const std::size_t count = lengths.size();
   std::size_t rows = options.batch_size;
   if (options.tokens_per_batch > 0) {
     std::size_t tokens = 1;
-    for (const auto length : lengths) tokens += static_cast<std::size_t>(length);
+    for (std::size_t i = 0; i < count; ++i) tokens += static_cast<std::size_t>(lengths[i]);
     rows = std::max<std::size_t>(1, options.tokens_per_batch * count / tokens);
   }
   return options.bucket_pool > count / rows ? count : options.bucket_pool * rows;
@@ -224,28 +223,27 @@ inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t t
 
 }  // namespace detail
 
-/// Returns the batches of an epoch over rows of these lengths. The result depends only on the
-/// arguments and is equal on every machine. In bucket order rows are shuffled, sorted by length
-/// within pools and cut into batches, and the batches are shuffled. Throws `InputError` if one row
-/// exceeds `tokens_per_batch`, unless such rows may be alone.
-template <std::ranges::random_access_range Lengths>
-requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths,
-                                                          const PlanOptions& options,
-                                                          std::uint64_t seed, std::uint64_t epoch) {
+/// Returns the batches of an epoch over rows of these lengths, which have `size()` and can be
+/// indexed. The result depends only on the arguments and is equal on every machine. In bucket order
+/// rows are shuffled, sorted by length within pools and cut into batches, and the batches are
+/// shuffled. Throws `InputError` if one row exceeds `tokens_per_batch`, unless such rows may be
+/// alone.
+template <class Lengths>
+Plan make_plan(const Lengths& lengths, const PlanOptions& options, std::uint64_t seed,
+               std::uint64_t epoch) {
   options.validate();
-  const std::size_t count = std::ranges::size(lengths);
+  const std::size_t count = lengths.size();
   if (count >= std::numeric_limits<std::uint32_t>::max()) throw InputError{"too many examples"};
   Plan plan{.rows = detail::first_numbers(count), .offsets = {}, .order = {}};
   if (options.order != Order::file && count > 0) {
     random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{0}};
     random::shuffle(plan.rows, stream);
     if (options.order == Order::bucket) {
-      detail::sort_pools<Lengths>(plan.rows, lengths, detail::pool_size(lengths, options));
+      detail::sort_pools(plan.rows, lengths, detail::pool_size(lengths, options));
     }
   }
-  plan.offsets = options.tokens_per_batch > 0
-                     ? detail::cut_by_tokens<Lengths>(plan.rows, lengths, options)
-                     : detail::cut_by_count(count, options.batch_size);
+  plan.offsets = options.tokens_per_batch > 0 ? detail::cut_by_tokens(plan.rows, lengths, options)
+                                              : detail::cut_by_count(count, options.batch_size);
   const std::size_t batches = plan.offsets.size() - 1;
   if (options.order != Order::file) {
     random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{1}};

@@ -41,8 +41,7 @@ struct SetFacts {
                  .at_max_length = file.at_max_length()};
   const auto labels = data::label_counts(set, task.problem_type, task.labels.size());
   facts.labels.assign(labels.begin(), labels.end());
-  std::size_t longest = 1;
-  for (const std::size_t length : set.lengths()) longest = std::max(longest, length);
+  const std::size_t longest = std::max<std::size_t>(set.longest(), 1);
   const std::size_t width = (longest + bins) / bins;
   std::vector<std::size_t> counts(longest / width + 1);
   for (std::size_t row = 0; row < set.size(); ++row) ++counts[set.length(row) / width];
