@@ -13,12 +13,12 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 #include "one_hot.hpp"
+#include "random_splits.hpp"
 #include "threshold_scores.hpp"
 
 /// Returns the file that a link of `Published::gather` stands for, so that messages name the user's
@@ -179,8 +179,8 @@ struct Published {
                            std::to_string(fewest_rows),
                        {.object = (from / dataset_file).string()}};
     }
-    const auto test = data::split_like_sklearn(table.rows.size(), 0.25, 42);
-    const auto valid = data::split_like_fastai(test.train.size(), 0.2, 42);
+    const auto test = random_splits::like_sklearn(table.rows.size(), 0.25, 42);
+    const auto valid = random_splits::like_fastai(test.train.size(), 0.2, 42);
     const auto of_rest = [&test](std::vector<std::size_t> rows) {
       for (std::size_t& row : rows) row = test.train[row];
       return rows;

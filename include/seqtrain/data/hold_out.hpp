@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <numeric>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,52 +25,6 @@ struct RandomSplit {
 };
 
 namespace detail {
-
-inline std::vector<std::size_t> rows_in_order(std::size_t count) {
-  std::vector<std::size_t> rows(count);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  return rows;
-}
-
-/// Returns `numpy.random.RandomState(seed).permutation(count)`. Random numbers are masked to the
-/// needed bits, and those outside the range are drawn again.
-inline std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed) {
-  std::mt19937 random{seed};
-  auto rows = rows_in_order(count);
-  for (std::size_t last = count; last-- > 1;) {
-    std::size_t mask = last;
-    for (const unsigned shift : {1U, 2U, 4U, 8U, 16U}) mask |= mask >> shift;
-    std::size_t drawn = random() & mask;
-    while (drawn > last) drawn = random() & mask;
-    std::swap(rows[last], rows[drawn]);
-  }
-  return rows;
-}
-
-/// Returns `torch.randperm(count)` on the CPU after `torch.manual_seed(seed)`.
-inline std::vector<std::size_t> torch_permutation(std::size_t count, std::uint32_t seed) {
-  std::mt19937 random{seed};
-  auto rows = rows_in_order(count);
-  for (std::size_t i = 0; i + 1 < count; ++i) std::swap(rows[i], rows[i + random() % (count - i)]);
-  return rows;
-}
-
-inline void check_split(std::size_t count, double share) {
-  // Up to this number torch permutes with 32-bit random numbers.
-  constexpr std::size_t most = 0xFFFF'FFFFU / 20;
-  if (!(share > 0 && share < 1)) {
-    throw InputError{"must be above 0 and below 1", {.object = "split", .field = "share"}};
-  }
-  if (count >= 2 && count <= most) return;
-  throw InputError{
-      std::to_string(count) + " rows cannot be split; there must be 2 to " + std::to_string(most),
-      {.object = "split"}};
-}
-
-inline RandomSplit cut_off(std::span<const std::size_t> rows, std::size_t held_out) {
-  const auto first = rows.first(held_out), rest = rows.subspan(held_out);
-  return {.train = {rest.begin(), rest.end()}, .held_out = {first.begin(), first.end()}};
-}
 
 /// The rows of a label. Some of them are held out.
 struct RowsOfLabel {
@@ -107,11 +59,13 @@ inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t c
 }  // namespace detail
 
 /// Splits rows so that about an equal share of each label is held out, but no row without a label.
-/// The seed determines which rows. Both parts are in ascending order. Throws `InputError` if no row
-/// can be held out.
+/// The seed determines which rows. Both parts are in ascending order. Throws `InputError` for fewer
+/// than two rows or a share out of range, and if no row can be held out.
 [[nodiscard]] inline RandomSplit split_by_label(std::span<const std::int32_t> labels, double share,
                                                 std::uint64_t seed) {
-  detail::check_split(labels.size(), share);
+  const Demand demand{"split"};
+  demand(share > 0 && share < 1, "share", "must be above 0 and below 1");
+  demand(labels.size() >= 2, "rows", "must be two or more");
   std::map<std::int32_t, detail::RowsOfLabel> rows_of;
   RandomSplit split;
   for (std::size_t row = 0; row < labels.size(); ++row) {
@@ -132,24 +86,6 @@ inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t c
   std::ranges::sort(split.held_out);
   std::ranges::sort(split.train);
   return split;
-}
-
-/// Splits rows exactly as scikit-learn's `train_test_split(rows, test_size=share,
-/// random_state=seed)` does, order included. Throws `InputError` for fewer than two rows.
-[[nodiscard]] inline RandomSplit split_like_sklearn(std::size_t rows, double share,
-                                                    std::uint32_t seed) {
-  detail::check_split(rows, share);
-  const auto held_out = static_cast<std::size_t>(std::ceil(share * static_cast<double>(rows)));
-  return detail::cut_off(detail::numpy_permutation(rows, seed), held_out);
-}
-
-/// Splits rows exactly as fastai's `RandomSplitter(valid_pct=share, seed=seed)` does, order
-/// included. Throws `InputError` for fewer than two rows.
-[[nodiscard]] inline RandomSplit split_like_fastai(std::size_t rows, double share,
-                                                   std::uint32_t seed) {
-  detail::check_split(rows, share);
-  const auto held_out = static_cast<std::size_t>(share * static_cast<double>(rows));
-  return detail::cut_off(detail::torch_permutation(rows, seed), held_out);
 }
 
 /// The examples of a training file in two sets, one of them held out for evaluation.
