@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,16 @@ TEST(RandomToken, IsANameOfDigits) {
 TEST(Hex, HasTwoDigitsForAByte) {
   EXPECT_EQ(hex(std::array<unsigned char, 4>{0x00, 0x0f, 0xa5, 0xff}), "000fa5ff");
   EXPECT_EQ(hex({}), "");
+}
+
+TEST(AppendLittleEndian, AppendsTheLowestByteFirst) {
+  std::string bytes = "x";
+  append_little_endian(bytes, std::uint16_t{0x0201});
+  append_little_endian(bytes, std::uint32_t{0x83828180});
+  EXPECT_EQ(bytes, "x\x01\x02\x80\x81\x82\x83");
+  append_little_endian(bytes, std::uint64_t{1});
+  EXPECT_EQ(bytes.size(), 15u);
+  EXPECT_EQ(bytes[7], 1);
 }
 
 }  // namespace

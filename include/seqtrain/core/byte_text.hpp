@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -54,6 +55,12 @@ enum class Base64 {
 
 [[nodiscard]] inline std::string_view as_text(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Appends a number to bytes, the lowest byte first.
+template <std::unsigned_integral T>
+void append_little_endian(std::string& bytes, T number) {
+  for (std::size_t i = 0; i < sizeof number; ++i) bytes += static_cast<char>(number >> (8 * i));
 }
 
 /// Returns two lower-case hexadecimal digits for each byte.

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <seqtrain/core/background.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>

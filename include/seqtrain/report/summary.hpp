@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -25,14 +26,6 @@ inline std::string valid_utf8(std::string_view bytes) {
     bytes.remove_prefix(length > 0 ? length : 1);
   }
   return valid;
-}
-
-/// Appends an unsigned number in little-endian order.
-template <class Unsigned>
-void append_little_endian(std::string& out, Unsigned number) {
-  for (std::size_t i = 0; i < sizeof number; ++i) {
-    out += static_cast<char>(static_cast<unsigned char>(number >> (8 * i)));
-  }
 }
 
 /// Writes a message in the encoding of protocol buffers (protobuf.dev/programming-guides/encoding).

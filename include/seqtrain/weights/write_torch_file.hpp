@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_archive.hpp>
@@ -76,19 +77,19 @@ class StateDictPickler {
   }
 
   void integer(std::int64_t number) {
-    const bool small = number >= 0 && number <= std::numeric_limits<std::int32_t>::max();
-    out_ += small ? "J" : "\x8a\x08";
-    append(static_cast<std::uint64_t>(number), small ? 4 : 8);
+    if (number >= 0 && number <= std::numeric_limits<std::int32_t>::max()) {
+      out_ += 'J';
+      append_little_endian(out_, static_cast<std::uint32_t>(number));
+    } else {
+      out_ += "\x8a\x08";
+      append_little_endian(out_, static_cast<std::uint64_t>(number));
+    }
   }
 
   void string(std::string_view text) {
     out_ += 'X';
-    append(text.size(), 4);
+    append_little_endian(out_, static_cast<std::uint32_t>(text.size()));
     out_ += text;
-  }
-
-  void append(std::uint64_t number, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) out_ += static_cast<char>(number >> (8 * i) & 0xff);
   }
 
   std::string out_;

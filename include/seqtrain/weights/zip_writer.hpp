@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/weights/zip.hpp>
 
 namespace seqtrain::weights {
@@ -58,16 +59,9 @@ class ZipWriter {
   static constexpr std::size_t zip64_local_size = 20;
   static constexpr std::size_t zip64_central_size = 28;
 
-  template <std::unsigned_integral T>
-  static void append(std::string& out, T number) {
-    for (std::size_t i = 0; i < sizeof number; ++i) {
-      out += static_cast<char>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xff);
-    }
-  }
-
   template <std::unsigned_integral... T>
   static void append_all(std::string& out, T... numbers) {
-    (append(out, numbers), ...);
+    (append_little_endian(out, numbers), ...);
   }
 
   static std::uint16_t size16(std::size_t size) { return static_cast<std::uint16_t>(size); }
