@@ -57,7 +57,7 @@ class Group {
     auto in = at::zeros({longest}, at::kByte);
     std::memcpy(in.mutable_data_ptr(), bytes.data(), bytes.size());
     const auto out = at::empty({longest * size()}, at::kByte);
-    gather(connection_->host(), out, in).wait();
+    connection_->pending(gathering(connection_->host(), out, in)).wait();
     std::vector<std::string> result;
     for (const auto length : sizes) {
       const auto offset = static_cast<std::int64_t>(result.size()) * longest;
@@ -187,15 +187,9 @@ class Group {
     const auto in = at::empty({1}, at::kLong);
     *in.mutable_data_ptr<std::int64_t>() = static_cast<std::int64_t>(own);
     const auto out = at::empty({size()}, at::kLong);
-    gather(connection_->host(), out, in).wait();
+    connection_->pending(gathering(connection_->host(), out, in)).wait();
     const auto* const data = out.const_data_ptr<std::int64_t>();
     return {data, data + size()};
-  }
-
-  [[nodiscard]] Pending gather(::c10d::Backend& backend, const at::Tensor& out,
-                               const at::Tensor& in) {
-    if (in.numel() == 0) return {};
-    return connection_->pending(gathering(backend, out.view(-1), in.view(-1)));
   }
 
   static c10::intrusive_ptr<::c10d::Work> gathering(::c10d::Backend& backend, at::Tensor to,
