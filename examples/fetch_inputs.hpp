@@ -7,8 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include <seqtrain/cli/find_model.hpp>
-#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
@@ -17,6 +15,9 @@
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/train/pairs.hpp>
+
+#include "find_model.hpp"
+#include "local_input.hpp"
 
 /// A directory and a config in it, as `--dataset` names them.
 struct DatasetDirectory {
@@ -34,8 +35,8 @@ inline std::optional<DatasetDirectory> dataset_directory(const std::string& plac
   if (const auto colon = place.rfind(':'); colon != place.npos) {
     found = {.path = place.substr(0, colon), .config = place.substr(colon + 1)};
   }
-  if (!cli::is_meant_here(found.path)) return {};
-  cli::demand_directory(found.path, "data set");
+  if (!is_meant_here(found.path)) return {};
+  demand_directory(found.path, "data set");
   return found;
 }
 
@@ -94,7 +95,7 @@ inline void use_dataset(seqtrain::cli::TrainFlags& flags, const seqtrain::log::L
     auto name = hub::DatasetName::parse(flags.dataset);
     const auto known = hub::known_dataset(name.repository.id, name.config);
     const auto choose = [&](const auto& splits) { return choose_splits(flags, splits, known); };
-    found = cli::from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
+    found = from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
       return hub::fetch_dataset(client, cache, name, choose, cache_directory() / "hub", options);
     });
     if (flags.problem_type.empty()) flags.problem_type = known.problem_type;
@@ -149,10 +150,10 @@ inline seqtrain::cli::TrainFlags with_local_inputs(
     throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
   }
   for (std::string* place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
-    *place = cli::local_inputs(*place, log);
+    *place = local_inputs(*place, log);
   }
   use_dataset(flags, log);
   if (check) check(flags);
-  flags.model = cli::find_model(flags.model, log).directory.string();
+  flags.model = find_model(flags.model, log).directory.string();
   return flags;
 }

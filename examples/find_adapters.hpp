@@ -7,18 +7,19 @@
 #include <system_error>
 #include <vector>
 
-#include <seqtrain/cli/find_model.hpp>
-#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
+#include "find_model.hpp"
+#include "local_input.hpp"
+
 /// An adapter that is served under a name.
 struct NamedAdapter {
   std::string name;
-  seqtrain::cli::FoundModel found;
+  FoundModel found;
 };
 
 /// Returns the adapters in the folders of a folder, sorted by their names. Ignores other folders.
@@ -55,21 +56,21 @@ inline bool is_base(std::string named, std::string model) {
   }
   if (named == model) return true;
   const auto at_most_one_revision = named.find('@') == named.npos || model.find('@') == model.npos;
-  return cli::is_on_hub(named) && cli::is_on_hub(model) && at_most_one_revision &&
-         cli::name_on_hub(named) == cli::name_on_hub(model);
+  return is_on_hub(named) && is_on_hub(model) && at_most_one_revision &&
+         name_on_hub(named) == name_on_hub(model);
 }
 
 /// Throws `InputError` if a folder holds an adapter of another base on the hub or in a bucket, and
 /// warns if its base is another directory. `model` is the place of the base as it was given and as
 /// it was found.
-inline void check_base(const seqtrain::cli::FoundModel& found, const std::string& model,
+inline void check_base(const FoundModel& found, const std::string& model,
                        const std::filesystem::path& directory, const seqtrain::log::Log& log) {
   using namespace seqtrain;
   if (!weights::is_adapter(found.directory)) return;
-  const auto named = cli::base_of(weights::read_adapter_config(found.directory));
+  const auto named = base_of(weights::read_adapter_config(found.directory));
   if (is_base(named, model) || is_base(named, directory.string())) return;
   const std::string problem = "is an adapter of " + named + ", not of " + model;
-  if (cli::is_elsewhere(named) && cli::is_elsewhere(model)) {
+  if (is_elsewhere(named) && is_elsewhere(model)) {
     throw InputError{problem, {.object = found.place}, "serve it with that model"};
   }
   std::error_code unknown;
@@ -110,7 +111,7 @@ inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& g
   }
   for (std::size_t i = 0; i < adapters.size(); ++i) {
     auto& found = adapters[i].found;
-    if (!places[i].empty()) found = cli::find_model_folder(places[i], log);
+    if (!places[i].empty()) found = find_model_folder(places[i], log);
     check_base(found, model, directory, log);
   }
   return adapters;

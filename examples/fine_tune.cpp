@@ -256,7 +256,7 @@ void save_model(const Program& program, const Prepared& run, const model::AnyCla
       text::save_tokenizer(run.tokenizer, directory);
     };
     run::save_run(run.directory, saved, save_tokenizer, run.results,
-                  {.base_model = cli::name_on_hub(program.given.model),
+                  {.base_model = name_on_hub(program.given.model),
                    .license = run::license_of(flags.model),
                    .dataset = run.dataset,
                    .is_sentence_encoder = saved.config().sentence.has_value()});

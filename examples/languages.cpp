@@ -8,7 +8,6 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
-#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/atomic_file.hpp>
@@ -28,6 +27,7 @@
 #include "languages/framework.hpp"
 #include "languages/places.hpp"
 #include "languages/stages.hpp"
+#include "local_input.hpp"
 
 using namespace seqtrain;
 
@@ -211,7 +211,7 @@ std::optional<sink::Any> prepare_job(Job& job, const LanguagesFlags& given,
     place = open_job_dir(given.languages.models(given.model_dir), job.log);
   }
   if (job.published) {
-    job.published->pretrained = cli::local_input(job.published->pretrained, job.log);
+    job.published->pretrained = local_input(job.published->pretrained, job.log);
     gather_published(job, folder);
   } else {
     job.data = folder;

@@ -13,8 +13,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <seqtrain/cli/find_model.hpp>
-#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/data/record_stream.hpp>
@@ -25,6 +23,8 @@
 #include <seqtrain/tensor/machine.hpp>
 
 #include "comparison.hpp"
+#include "find_model.hpp"
+#include "local_input.hpp"
 #include "predict_flags.hpp"
 #include "predict_input.hpp"
 
@@ -115,7 +115,7 @@ OwnedDescriptor open_records(const std::string& file) {
 /// Labels the records of a file. An error in its format or its fields is found before the model is
 /// fetched and loaded.
 void label_file(PredictFlags flags) {
-  flags.file = cli::local_input(flags.file, log::log_on_stderr()).string();
+  flags.file = local_input(flags.file, log::log_on_stderr()).string();
   const auto file = open_records(flags.file);
   Records records{.input = PredictInput{{file.number, flags.file}},
                   .name = flags.file,
@@ -124,7 +124,7 @@ void label_file(PredictFlags flags) {
   std::error_code none;
   const bool is_here = std::filesystem::exists(flags.model, none);
   if (!is_here) check_beginning(beginning, flags.file, records.options);
-  const auto found = cli::find_model(flags.model, log::log_on_stderr());
+  const auto found = find_model(flags.model, log::log_on_stderr());
   flags.model = found.directory.string();
   const auto run = FieldsOfRun::of_model(flags.model);
   records.options = options_for(beginning, records.name, records.options, run);
@@ -137,7 +137,7 @@ int predict_main(int argc, char** argv) {
     PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     if (!flags.reads_stdin()) return label_file(flags);
-    const auto found = cli::find_model(flags.model, log::log_on_stderr());
+    const auto found = find_model(flags.model, log::log_on_stderr());
     flags.model = found.directory.string();
     label_records({.input = PredictInput{{STDIN_FILENO, flags.input_name()}},
                    .name = flags.input_name(),

@@ -13,8 +13,6 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/describe.hpp>
@@ -38,9 +36,11 @@
 #include "fetch_inputs.hpp"
 #include "file_encoder.hpp"
 #include "job_dir.hpp"
+#include "local_input.hpp"
 #include "processes.hpp"
 #include "push_to_hub.hpp"
 #include "run_checkpoints.hpp"
+#include "run_settings.hpp"
 #include "teacher.hpp"
 
 /// A program that fine-tunes: its flags as they are given, its processes and its device.
@@ -117,7 +117,7 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
                      "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
   }
   (void)run::RunDirectory{flags.run_directory(program.name, program.processes.is_first())};
-  if (!cli::is_elsewhere(flags.model)) return;
+  if (!is_elsewhere(flags.model)) return;
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
   for (const auto* const place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
@@ -198,7 +198,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   auto labels = flags.choose_labels();
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
-  if (cli::is_elsewhere(given)) options.base_name = given;
+  if (is_elsewhere(given)) options.base_name = given;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
   set_long_texts(tokenizer, flags,
@@ -213,8 +213,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
     log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
              " linear maps");
   }
-  auto settings =
-      cli::run_settings(program.parser.determining_values(), flags, name(model.precision()));
+  auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
   settings.emplace_back("teacher",
                         flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
   if (const auto& form = model.config().sentence) {

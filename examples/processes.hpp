@@ -10,7 +10,6 @@
 
 #include <ATen/Version.h>
 
-#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/environment.hpp>
@@ -24,6 +23,7 @@
 #include <seqtrain/train/stopped.hpp>
 
 #include "run_checkpoints.hpp"
+#include "run_settings.hpp"
 
 /// The processes that train together: those that torchrun or a cloud job with several machines has
 /// started, or only this one.
@@ -111,7 +111,7 @@ class Processes {
   /// Throws `InputError` unless all processes have the same settings, program and processor.
   void check_equal(seqtrain::train::Pairs settings) {
     if (group_.size() == 1) return;
-    settings.emplace_back("program", seqtrain::cli::fingerprint("/proc/self/exe"));
+    settings.emplace_back("program", fingerprint("/proc/self/exe"));
     settings.emplace_back("processor", at::get_cpu_capability());
     seqtrain::dist::check_equal(group_, settings);
   }

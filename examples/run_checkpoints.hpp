@@ -7,8 +7,6 @@
 #include <utility>
 
 #include <seqtrain/checkpoint/with_keeper.hpp>
-#include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
@@ -23,6 +21,8 @@
 #include <seqtrain/train/pairs.hpp>
 
 #include "job_dir.hpp"
+#include "local_input.hpp"
+#include "run_settings.hpp"
 
 /// Saves and resumes a program's run. Checkpoints are in `--checkpoint-dir`, by default in a folder
 /// of the run's directory. If `--checkpoint-dir` is a bucket, each checkpoint is first written to
@@ -103,11 +103,11 @@ class RunCheckpoints {
     return {.every = flags.checkpoint_every,
             .minutes = flags.checkpoint_minutes,
             .keep = flags.keep_checkpoints,
-            .resume = by_name ? cli::local_input(flags.resume, log).string() : flags.resume,
+            .resume = by_name ? local_input(flags.resume, log).string() : flags.resume,
             .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
             .settings = std::move(settings),
             .default_settings = TrainFlags::default_settings(),
-            .settings_0_1 = {{"model", cli::fingerprint(flags.model)}},
+            .settings_0_1 = {{"model", fingerprint(flags.model)}},
             .versions = std::move(versions),
             .log = report::notices_to(log)};
   }

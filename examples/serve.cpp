@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
@@ -15,6 +14,7 @@
 #include <seqtrain/tensor/machine.hpp>
 
 #include "find_adapters.hpp"
+#include "find_model.hpp"
 #include "serve_flags.hpp"
 
 using namespace seqtrain;
@@ -32,7 +32,7 @@ model::AnyPredictor with_adapter(const model::AnyPredictor& predictor, const std
 void serve_model(const ServeFlags& flags, const log::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load = [&flags, &log, device] {
-    const auto found = cli::find_model(flags.model, log);
+    const auto found = find_model(flags.model, log);
     if (!flags.adapters.empty() && weights::is_adapter(found.directory)) {
       throw InputError{"is itself an adapter",
                        {.object = "--model"},

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/cli/find_model.hpp>
-#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
@@ -22,6 +20,8 @@
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/train/stopped.hpp>
 
+#include "find_model.hpp"
+#include "run_settings.hpp"
 #include "teacher_answers.hpp"
 
 using namespace seqtrain;
@@ -42,16 +42,15 @@ void visit_rows(const TeacherQuestion& question, const Visit& visit) {
 
 /// Returns the file for the answers of this teacher to these texts. Its name is made of what
 /// determines them.
-std::filesystem::path place_of_answers(const TeacherQuestion& question,
-                                       const cli::FoundModel& teacher) {
-  cli::Fingerprint print;
+std::filesystem::path place_of_answers(const TeacherQuestion& question, const FoundModel& teacher) {
+  Fingerprint print;
   visit_rows(question, [&](std::int64_t, const data::Example& example) {
     print.add(example.text);
     print.add(example.text_pair ? "\n1" : "\n0");
     print.add(example.text_pair.value_or(""));
   });
   print.add(fingerprint_of_teacher(teacher.directory));
-  if (!teacher.base.empty()) print.add(cli::fingerprint_of_model(teacher.base));
+  if (!teacher.base.empty()) print.add(fingerprint_of_model(teacher.base));
   print.add(name(question.precision));
   print.add(question.device.str());
   std::string name = print.text();
@@ -61,7 +60,7 @@ std::filesystem::path place_of_answers(const TeacherQuestion& question,
 
 /// Lets the teacher answer the texts, and writes the answers as `predict` does. Returns their
 /// logits.
-std::vector<float> write_answers(const TeacherQuestion& question, const cli::FoundModel& found,
+std::vector<float> write_answers(const TeacherQuestion& question, const FoundModel& found,
                                  const std::filesystem::path& file) {
   const model::AnyPredictor teacher{
       found.directory,
@@ -150,7 +149,7 @@ std::vector<float> read_answers(const TeacherQuestion& question,
 std::vector<float> ask_teacher(const TeacherQuestion& question) {
   const std::string& teacher = question.flags.teacher;
   if (teacher.ends_with(".jsonl")) return logits_in(teacher, question);
-  const auto found = cli::find_model(teacher, question.log);
+  const auto found = find_model(teacher, question.log);
   const auto file = place_of_answers(question, found);
   std::error_code none;
   auto logits = std::filesystem::exists(file, none) ? read_answers(question, file)

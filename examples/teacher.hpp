@@ -13,9 +13,6 @@
 
 #include <c10/core/Device.h>
 
-#include <seqtrain/cli/find_model.hpp>
-#include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
@@ -24,14 +21,18 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
+#include "find_model.hpp"
+#include "local_input.hpp"
+#include "run_settings.hpp"
+
 /// Returns the flags with a local path in place of the teacher's gs:// address or name on the hub.
 [[nodiscard]] inline seqtrain::cli::TrainFlags with_local_teacher(seqtrain::cli::TrainFlags flags,
                                                                   const seqtrain::log::Log& log) {
   namespace cli = seqtrain::cli;
   if (flags.teacher.ends_with(".jsonl")) {
-    flags.teacher = cli::local_input(flags.teacher, log).string();
+    flags.teacher = local_input(flags.teacher, log).string();
   } else if (!flags.teacher.empty()) {
-    flags.teacher = cli::find_model(flags.teacher, log).directory.string();
+    flags.teacher = find_model(flags.teacher, log).directory.string();
   }
   return flags;
 }
@@ -43,10 +44,10 @@
   const auto print = [](const std::filesystem::path& place) {
     const bool is_model =
         std::filesystem::exists(place / "config.json") || weights::is_adapter(place);
-    return is_model ? cli::fingerprint_of_model(place) : cli::fingerprint(place);
+    return is_model ? fingerprint_of_model(place) : fingerprint(place);
   };
   if (!weights::is_adapter(teacher)) return print(teacher);
-  const std::filesystem::path base = cli::base_of(weights::read_adapter_config(teacher));
+  const std::filesystem::path base = base_of(weights::read_adapter_config(teacher));
   std::error_code none;
   return print(teacher) + (std::filesystem::is_directory(base, none) ? print(base) : "");
 }

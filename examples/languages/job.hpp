@@ -15,7 +15,6 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/cli/flag_text.hpp>
-#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
@@ -29,6 +28,7 @@
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/trainer.hpp>
 
+#include "../run_settings.hpp"
 #include "published.hpp"
 
 /// The description of a job: its data and its options. A framework is a class with `static
@@ -63,7 +63,7 @@ struct Job {
 
   /// Returns the flags that determine the job's results.
   [[nodiscard]] seqtrain::train::Pairs settings() const {
-    seqtrain::train::Pairs pairs{{"data", seqtrain::cli::fingerprint(data)},
+    seqtrain::train::Pairs pairs{{"data", fingerprint(data)},
                                  {"epochs", std::to_string(epochs)},
                                  {"language-model-epochs", std::to_string(language_model_epochs)},
                                  {"vocabulary", std::to_string(vocabulary)},

@@ -1,13 +1,14 @@
 // Prints the local folder of a model, for tests in other languages.
 #include <iostream>
 
-#include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/run.hpp>
+
+#include "examples/find_model.hpp"
 
 int main(int argc, char** argv) {
   return seqtrain::cli::run([&] {
     if (argc != 2) throw seqtrain::InputError{"the name of a model is needed"};
     const auto log = seqtrain::log::log_on_stderr();
-    std::cout << seqtrain::cli::find_model(argv[1], log).directory.string() << '\n';
+    std::cout << find_model(argv[1], log).directory.string() << '\n';
   });
 }

@@ -1,3 +1,5 @@
+#include "examples/find_model.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -5,17 +7,16 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::cli {
+namespace seqtrain {
 namespace {
 
-std::string chosen(const detail::Names& names) {
-  return detail::choose_model(names).value_or("none");
+std::string chosen(const model_names::Names& names) {
+  return model_names::choose_model(names).value_or("none");
 }
 
 TEST(ChooseModel, TakesAModelOrARun) {
@@ -28,14 +29,15 @@ TEST(ChooseModel, TakesAModelOrARun) {
 }
 
 TEST(ChooseModel, TakesTheNewestCompleteRun) {
-  const detail::Names names{"model_20260101_000000/manifest.json",
-                            "model_20260101_000000/model/config.json",
-                            "model_20260314_101500/manifest.json",
-                            "model_20260314_101500/model/config.json",
-                            "model_20260401_000000/model/config.json",  // its upload has not ended
-                            "mnli_20270101_000000/model/config.json",
-                            "model_20280101_000000/manifest.json",  // has no model
-                            "notes.txt"};
+  const model_names::Names names{
+      "model_20260101_000000/manifest.json",
+      "model_20260101_000000/model/config.json",
+      "model_20260314_101500/manifest.json",
+      "model_20260314_101500/model/config.json",
+      "model_20260401_000000/model/config.json",  // its upload has not ended
+      "mnli_20270101_000000/model/config.json",
+      "model_20280101_000000/manifest.json",  // has no model
+      "notes.txt"};
   EXPECT_EQ(chosen(names), "model_20260314_101500/model/");
 }
 
@@ -43,8 +45,8 @@ TEST(ChooseModel, GoesByTheDateInAName) {
   EXPECT_EQ(chosen({"fr_20260101_000000/vocabulary.txt", "fr_20260101_000000/manifest.json",
                     "de_20260102_000000/vocabulary.txt", "de_20260102_000000/manifest.json"}),
             "de_20260102_000000/");
-  EXPECT_EQ(detail::date_in("a_20250101_000000_b_20260102_030405/"), "20260102_030405");
-  EXPECT_EQ(detail::date_in("20260102_03040"), "");
+  EXPECT_EQ(model_names::date_in("a_20250101_000000_b_20260102_030405/"), "20260102_030405");
+  EXPECT_EQ(model_names::date_in("20260102_03040"), "");
 }
 
 TEST(ChooseModel, RunDirectoriesNeedNoManifest) {
@@ -112,4 +114,4 @@ TEST(FindModel, SaysThatThereIsNone) {
 }
 
 }  // namespace
-}  // namespace seqtrain::cli
+}  // namespace seqtrain

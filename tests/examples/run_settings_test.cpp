@@ -1,14 +1,14 @@
+#include "examples/run_settings.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/cli/run_settings.hpp>
-
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::cli {
+namespace seqtrain {
 namespace {
 
 using tests::write_file;
@@ -113,7 +113,7 @@ TEST(Fingerprint, OfATextFolderIsOfLabelsAndTexts) {
 
 TEST(RunSettings, HaveFingerprintsInPlaceOfPaths) {
   const tests::TemporaryDirectory directory;
-  TrainFlags flags;
+  cli::TrainFlags flags;
   flags.model = directory.path().string();
   write_file(directory / "config.json", "333");
   flags.train_file = write_file(directory / "train.jsonl", "1").string();
@@ -135,7 +135,7 @@ TEST(RunSettings, HaveFingerprintsInPlaceOfPaths) {
 
 TEST(RunSettings, HaveTheFractionInPlaceOfADevFile) {
   const tests::TemporaryDirectory directory;
-  TrainFlags flags;
+  cli::TrainFlags flags;
   flags.model = directory.path().string();
   write_file(directory / "config.json", "333");
   flags.train_file = write_file(directory / "train.jsonl", "1").string();
@@ -148,4 +148,4 @@ TEST(RunSettings, HaveTheFractionInPlaceOfADevFile) {
 }
 
 }  // namespace
-}  // namespace seqtrain::cli
+}  // namespace seqtrain

@@ -24,8 +24,6 @@
 #include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
-namespace seqtrain::cli {
-
 /// Computes the size and the checksum of all bytes that are added.
 class Fingerprint {
  public:
@@ -43,12 +41,13 @@ class Fingerprint {
 
  private:
   std::uint64_t size_ = 0;
-  Crc32c checksum_;
+  seqtrain::Crc32c checksum_;
 };
 
 /// Returns the size and the checksum of the contents of files, one after the other. An empty file
 /// adds nothing.
 inline std::string fingerprint(std::span<const std::filesystem::path> files) {
+  using namespace seqtrain;
   Fingerprint print;
   for (const auto& file : files) {
     std::error_code ignored;
@@ -74,6 +73,7 @@ inline std::string fingerprint(const std::filesystem::path& path) {
 /// Returns the size and the checksum of a model's files that determine results: config.json, the
 /// weights that are loaded and the tokenizer.
 inline std::string fingerprint_of_model(const std::filesystem::path& directory) {
+  using namespace seqtrain;
   std::vector<std::filesystem::path> files{directory / "config.json"};
   if (weights::is_adapter(directory)) {
     files.push_back(directory / weights::adapter_config_name);
@@ -92,7 +92,8 @@ inline std::string fingerprint_of_model(const std::filesystem::path& directory) 
 /// Returns the size and the checksum of examples: of their files, or of the labels and texts in a
 /// directory.
 inline std::string fingerprint_of_examples(const std::filesystem::path& path,
-                                           const data::ReadOptions& options = {}) {
+                                           const seqtrain::data::ReadOptions& options = {}) {
+  using namespace seqtrain;
   const auto files = data::files_at(path, options);
   if (files.front() != path || !data::is_text_folder(path)) {
     return fingerprint(std::span<const std::filesystem::path>{files});
@@ -110,8 +111,10 @@ inline std::string fingerprint_of_examples(const std::filesystem::path& path,
 
 /// Returns the flags that determine a run's results, with fingerprints in place of paths and the
 /// precision in which the model computes.
-inline train::Pairs run_settings(train::Pairs determining, const TrainFlags& flags,
-                                 std::string_view precision) {
+inline seqtrain::train::Pairs run_settings(seqtrain::train::Pairs determining,
+                                           const seqtrain::cli::TrainFlags& flags,
+                                           std::string_view precision) {
+  using namespace seqtrain;
   determining.emplace_back("model", fingerprint_of_model(flags.model));
   const auto fingerprint_of = [&](const std::string& file) {
     return fingerprint_of_examples(file, flags.read_options());
@@ -120,9 +123,7 @@ inline train::Pairs run_settings(train::Pairs determining, const TrainFlags& fla
   // Checkpoints from before `--dev-fraction` existed have empty values here.
   const bool held_out = flags.dev_fraction > 0;
   determining.emplace_back("dev-file", held_out ? "" : fingerprint_of(flags.dev_file));
-  determining.emplace_back("dev-fraction", held_out ? flag_text(flags.dev_fraction) : "");
+  determining.emplace_back("dev-fraction", held_out ? cli::flag_text(flags.dev_fraction) : "");
   determining.emplace_back("precision", precision);
   return determining;
 }
-
-}  // namespace seqtrain::cli

@@ -13,8 +13,6 @@
 #include <seqtrain/hub/open.hpp>
 #include <seqtrain/log/log.hpp>
 
-namespace seqtrain::cli {
-
 /// Tells whether `place` means a local path: it exists, it begins like a path, or its first folder
 /// exists. So a misspelled path is not looked for on the hub.
 inline bool is_meant_here(const std::string& place) {
@@ -31,7 +29,7 @@ inline bool is_meant_here(const std::string& place) {
 inline void demand_directory(const std::string& place, std::string_view kind) {
   std::error_code ignored;
   if (std::filesystem::is_directory(place, ignored)) return;
-  throw InputError{
+  throw seqtrain::InputError{
       "there is no such directory",
       {.object = place},
       "name an existing directory, or a " + std::string{kind} + " on the hub, org/name"};
@@ -40,24 +38,25 @@ inline void demand_directory(const std::string& place, std::string_view kind) {
 /// Tells whether `place` names a model on the hub: it has the form of such a name and does not mean
 /// a local path.
 inline bool is_on_hub(const std::string& place) {
-  return hub::Name::fits(place) && !is_meant_here(place);
+  return seqtrain::hub::Name::fits(place) && !is_meant_here(place);
 }
 
 /// Tells whether a model is on the hub or in a bucket.
 inline bool is_elsewhere(const std::string& place) {
-  return is_on_hub(place) || gcs::is_gs(place);
+  return is_on_hub(place) || seqtrain::gcs::is_gs(place);
 }
 
 /// Returns the name of a model on the hub without its revision, or nothing if `place` is elsewhere.
 inline std::string name_on_hub(const std::string& place) {
-  return is_on_hub(place) ? hub::Name::parse(place).id : "";
+  return is_on_hub(place) ? seqtrain::hub::Name::parse(place).id : "";
 }
 
 /// Returns `fetch(client, cache, options)`, which takes files from the hub. Progress is logged. If
 /// the hub does not have the files or cannot be reached, the error also says that there is no local
 /// directory of this name.
 template <class Fetch>
-auto from_hub(const log::Log& log, const Fetch& fetch) {
+auto from_hub(const seqtrain::log::Log& log, const Fetch& fetch) {
+  using namespace seqtrain;
   const auto client = hub::open_client(log.warnings());
   const hub::Cache cache{client.settings().cache};
   const std::string no_directory =
@@ -76,13 +75,13 @@ auto from_hub(const log::Log& log, const Fetch& fetch) {
 /// Returns a local path for a place: a local or empty path unchanged, a gs:// address as the path
 /// of a verified local copy. Throws `InputError` if the object does not exist or may not be read.
 /// Retries are logged.
-inline std::filesystem::path local_input(const std::string& place, const log::Log& log) {
-  return gcs::localize(place, cache_directory(), log.warnings());
+inline std::filesystem::path local_input(const std::string& place, const seqtrain::log::Log& log) {
+  return seqtrain::gcs::localize(place, seqtrain::cache_directory(), log.warnings());
 }
 
 /// Returns `places`, the files of a split separated by commas, with the path of its local copy in
 /// place of each gs:// address.
-inline std::string local_inputs(const std::string& places, const log::Log& log) {
+inline std::string local_inputs(const std::string& places, const seqtrain::log::Log& log) {
   if (places.find("gs://") == std::string::npos) return places;
   std::string result;
   for (std::size_t begin = 0; begin <= places.size();) {
@@ -93,5 +92,3 @@ inline std::string local_inputs(const std::string& places, const log::Log& log) 
   }
   return result;
 }
-
-}  // namespace seqtrain::cli

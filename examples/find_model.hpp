@@ -12,16 +12,16 @@
 #include <tuple>
 #include <utility>
 
-#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
-namespace seqtrain::cli {
+#include "local_input.hpp"
 
-namespace detail {
+/// The models among the names of files at a place.
+namespace model_names {
 
 /// The names of files below a place, with `/` between folders.
 using Names = std::set<std::string, std::less<>>;
@@ -34,7 +34,7 @@ inline std::optional<std::string> model_in(const Names& names, const std::string
   };
   if (has("config.json")) return folder;
   if (has("model/config.json")) return folder + "model/";
-  if (has(weights::adapter_config_name)) return folder;
+  if (has(seqtrain::weights::adapter_config_name)) return folder;
   if (has("vocabulary.txt") || has("subwords.model")) return folder;  // ULMFiT has no config.json
   return {};
 }
@@ -66,7 +66,7 @@ inline std::optional<std::string> choose_model(const Names& names) {
     if (folder.empty()) continue;
     auto model = model_in(names, folder);
     const auto date = date_in(folder);
-    const bool complete = names.contains(folder + std::string{sink::Manifest::file_name});
+    const bool complete = names.contains(folder + std::string{seqtrain::sink::Manifest::file_name});
     if (!model || date.empty() || (!complete && folder.starts_with("model_"))) continue;
     std::tuple run{complete, std::string{date}, folder};
     if (chosen && run < newest) continue;
@@ -89,20 +89,24 @@ inline Names names_below(const std::filesystem::path& directory) {
       names.insert(entry->path().lexically_relative(directory).generic_string());
     }
   }
-  if (error) throw InputError{"cannot be read: " + error.message(), {.object = directory.string()}};
+  if (error) {
+    throw seqtrain::InputError{"cannot be read: " + error.message(),
+                               {.object = directory.string()}};
+  }
   return names;
 }
 
-inline Names names_below(const gcs::Uri& place, const log::Log& log) {
+inline Names names_below(const seqtrain::gcs::Uri& place, const seqtrain::log::Log& log) {
   Names names;
   const auto directory = place.as_directory();
-  gcs::open_client({.log = log.warnings()}).list(directory, [&](const gcs::ObjectInfo& object) {
-    names.insert(object.uri.name.substr(directory.name.size()));
-  });
+  seqtrain::gcs::open_client({.log = log.warnings()})
+      .list(directory, [&](const seqtrain::gcs::ObjectInfo& object) {
+        names.insert(object.uri.name.substr(directory.name.size()));
+      });
   return names;
 }
 
-}  // namespace detail
+}  // namespace model_names
 
 /// A model that was found.
 struct FoundModel {
@@ -112,16 +116,18 @@ struct FoundModel {
 };
 
 /// Finds the folder of the model at a place, as `find_model` does, but not the base of an adapter.
-[[nodiscard]] inline FoundModel find_model_folder(const std::string& place, const log::Log& log) {
+[[nodiscard]] inline FoundModel find_model_folder(const std::string& place,
+                                                  const seqtrain::log::Log& log) {
+  using namespace seqtrain;
   const auto fetch = [&](const auto& client, const auto& cache, const auto& options) {
     return hub::fetch_model(client, cache, hub::Name::parse(place), options);
   };
   if (is_on_hub(place)) return {.place = place, .directory = from_hub(log, fetch)};
   const bool remote = gcs::is_gs(place);
   if (!remote) demand_directory(place, "model");
-  const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)
-                            : detail::names_below(std::filesystem::path{place});
-  const auto folder = detail::choose_model(names);
+  const auto names = remote ? model_names::names_below(gcs::Uri::parse(place), log)
+                            : model_names::names_below(std::filesystem::path{place});
+  const auto folder = model_names::choose_model(names);
   if (!folder) {
     const bool stopped = names.contains("train_log.jsonl");
     throw InputError{
@@ -140,7 +146,7 @@ struct FoundModel {
 }
 
 /// Returns the place of an adapter's base.
-inline std::string base_of(const weights::AdapterConfig& config) {
+inline std::string base_of(const seqtrain::weights::AdapterConfig& config) {
   return config.base + (config.revision.empty() ? "" : "@" + config.revision);
 }
 
@@ -148,12 +154,11 @@ inline std::string base_of(const weights::AdapterConfig& config) {
 /// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
 /// hub. From a bucket only the model's files are fetched. The base of an adapter is fetched too.
 /// Throws `InputError` if there is no model.
-inline FoundModel find_model(const std::string& place, const log::Log& log) {
+inline FoundModel find_model(const std::string& place, const seqtrain::log::Log& log) {
+  using namespace seqtrain;
   auto found = find_model_folder(place, log);
   if (!weights::is_adapter(found.directory)) return found;
   const auto base = base_of(weights::read_adapter_config(found.directory));
   if (is_elsewhere(base)) found.base = find_model_folder(base, log).directory;
   return found;
 }
-
-}  // namespace seqtrain::cli
