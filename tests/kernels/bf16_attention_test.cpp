@@ -11,12 +11,15 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/kernels/bf16_attention.hpp>
 
+#include "support/tiles.hpp"
+
 namespace seqtrain::kernels {
 namespace {
 
 /// One head of a text whose next rows hold NaN.
 struct Bf16Problem {
   std::size_t length, size;
+  bool by_tiles = false;
   std::size_t ld = 3 * size + 6;
   std::vector<Bf16> qkv = noise(length, ld);
 
@@ -42,7 +45,8 @@ struct Bf16Problem {
             .length = length,
             .size = size,
             .dropout = {},
-            .first = 0};
+            .first = 0,
+            .by_tiles = by_tiles};
   }
 
   [[nodiscard]] std::vector<Bf16> attend(std::size_t queries) const {
@@ -75,10 +79,10 @@ class Bf16Attention : public testing::Test {
   }
 };
 
-TEST_F(Bf16Attention, AgreesWithTheFormula) {
+void expect_the_formula(bool by_tiles) {
   for (const std::size_t size : {32U, 64U, 96U}) {
     for (const std::size_t length : {1U, 2U, 15U, 16U, 17U, 33U, 210U, 600U}) {
-      const Bf16Problem problem{length, size};
+      const Bf16Problem problem{length, size, by_tiles};
       const auto out = problem.attend(length);
       for (std::size_t query = 0; query < length; ++query) {
         const auto expected = problem.expected(query);
@@ -88,6 +92,32 @@ TEST_F(Bf16Attention, AgreesWithTheFormula) {
               << size << " columns, " << length << " keys, query " << query;
         }
       }
+    }
+  }
+}
+
+TEST_F(Bf16Attention, AgreesWithTheFormula) {
+  expect_the_formula(/*by_tiles=*/false);
+}
+
+TEST_F(Bf16Attention, AgreesWithTheFormulaByTiles) {
+  if (!test::may_use_tiles()) GTEST_SKIP() << "the processor has no tiles";
+  expect_the_formula(/*by_tiles=*/true);
+}
+
+TEST_F(Bf16Attention, DropsWhatFp32Drops) {
+  for (const bool by_tiles : {false, true}) {
+    if (by_tiles && !test::may_use_tiles()) continue;
+    const Bf16Problem problem{300, 32, by_tiles};
+    Head<Bf16> head = problem.head(problem.length);
+    head.dropout = Dropout{9, 0.3};
+    head.first = 77;
+    std::vector<float> memory(AttentionScratch::floats(problem.length, problem.size) + lanes);
+    std::vector<Bf16> out(problem.length * problem.size), expected(out.size());
+    attend_bf16(head, out.data(), problem.size, {memory.data()});
+    attend(head, expected.data(), problem.size, {memory.data()});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      ASSERT_NEAR(to_float(out[i]), to_float(expected[i]), 2 * 0.004 + 0.008) << "number " << i;
     }
   }
 }
@@ -127,9 +157,12 @@ TEST_F(Bf16Attention, TakesWindowsAndWhatBelongsToDistances) {
 }
 
 TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
-  const Bf16Problem problem{77, 32};
-  const auto all = problem.attend(77), one = problem.attend(1);
-  EXPECT_EQ(std::memcmp(all.data(), one.data(), one.size() * sizeof(Bf16)), 0);
+  for (const bool by_tiles : {false, true}) {
+    if (by_tiles && !test::may_use_tiles()) continue;
+    const Bf16Problem problem{77, 32, by_tiles};
+    const auto all = problem.attend(77), one = problem.attend(1);
+    EXPECT_EQ(std::memcmp(all.data(), one.data(), one.size() * sizeof(Bf16)), 0);
+  }
 }
 
 TEST_F(Bf16Attention, LargeScoresDoNotOverflow) {

@@ -42,6 +42,7 @@ struct Head {
   float* d_bias = nullptr;              ///< the gradient of `bias` is added here
   DistanceVectors vectors = {};
   std::size_t parts = 1;  ///< number of products in a score
+  bool by_tiles = false;  ///< whether `attend_bf16` uses the processor's tiles (AMX)
 
   [[nodiscard]] float scale() const { return attention_scale(parts, size); }
 };
@@ -57,7 +58,7 @@ struct QueryBlock {
   /// Returns the largest number of queries in a block. With fewer queries, fewer of the block's
   /// keys are out of reach of some of its queries; with more, keys are converted less often.
   static std::size_t most(std::size_t length, std::size_t reach) {
-    return std::min<std::size_t>(length, reach < 512 ? 64 : 512);
+    return std::min<std::size_t>(length, reach < 512 ? 64 : 256);
   }
 };
 
@@ -100,9 +101,9 @@ struct AttentionScratch {
     const std::size_t queries = QueryBlock::most(length, reach);
     const std::size_t keys = reach < length ? std::min(length, queries + 2 * reach) : length;
     const std::size_t d = round_to_lanes(size);
-    const std::size_t b = round_to_lanes(queries);
-    const std::size_t k = round_to_lanes(keys);
-    return 2 * b * k + (3 * b + 4 * k + 2 * round_to_lanes(length)) * d +
+    const std::size_t b = round_to_lanes(queries) + lanes;
+    const std::size_t k = round_to_lanes(keys) + 3 * lanes;
+    return 3 * b * k + (3 * b + 4 * k + 2 * round_to_lanes(length)) * d +
            (with_vectors ? DistanceVectors::floats(b, k, size) : 0);
   }
   float* memory;

@@ -27,6 +27,7 @@ class Dropout {
   /// by a search for low bias.
   template <class Floats>
   SEQTRAIN_INLINE void apply(std::uint32_t index, Floats& values) const {
+    if (threshold_ == 0) return;
     using Bits = typename WidthOf<Floats>::Bits;
     Bits x;
     count_up(x);

@@ -49,11 +49,14 @@ template <class T, class Source, class Floats>
 SEQTRAIN_INLINE void load_words_of_rows(const Source* from, std::size_t ld, Floats& words) {
   load(from, words);
   if constexpr (interleave<T> == 2) {
+    using Bits = typename WidthOf<Floats>::Bits;
     Floats next;
-    typename WidthOf<Floats>::Bits one, two;
     load(from + ld, next);
-    detail::round_factor(words, one);
-    detail::round_factor(next, two);
+    Bits one = reinterpret_cast<Bits>(words), two = reinterpret_cast<Bits>(next);
+    if constexpr (interleave<Source> == 1) {
+      detail::round_factor(words, one);
+      detail::round_factor(next, two);
+    }
     words = reinterpret_cast<Floats>(one >> 16 | (two & 0xffff0000));
   }
 }

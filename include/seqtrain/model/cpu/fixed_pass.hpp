@@ -203,7 +203,8 @@ class FixedPass {
                              .dropout = {},
                              .first = 0,
                              .reach = layer.reach,
-                             .parts = layer.score_parts};
+                             .parts = layer.score_parts,
+                             .by_tiles = has_tiles()};
     if (const auto& numbers = parts_.distances) {
       view.bias = numbers->values() + head * numbers->distances();
     }

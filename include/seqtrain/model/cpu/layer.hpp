@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/attention_backward.hpp>
+#include <seqtrain/kernels/bf16_attention.hpp>
+#include <seqtrain/kernels/bf16_attention_backward.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/kernels/rotary.hpp>
@@ -79,7 +82,11 @@ class Layer : public LayerTraits {
   void attend(const LayerRows<T>& rows, std::size_t head, const AttentionCall& call, T* context,
               const Scratch<T>& scratch) const {
     const auto view = head_view(rows, head, call);
-    kernels::attend(view, context + head * view.size, hidden(), {scratch.attention});
+    T* const to = context + head * view.size;
+    if constexpr (std::is_same_v<T, Bf16>) {
+      if (has_tiles()) return kernels::attend_bf16(view, to, hidden(), {scratch.attention});
+    }
+    kernels::attend(view, to, hidden(), {scratch.attention});
   }
 
   /// Computes the backward pass of `attend`, given `d_context`. The head's q, k and v become their
@@ -88,8 +95,15 @@ class Layer : public LayerTraits {
                        const T* d_context, const Scratch<T>& scratch) const {
     const auto view = head_view(rows, head, call);
     T* const q = rows.qkv + head * view.size;
-    kernels::attend_backward(view, d_context + head * view.size, hidden(), q, q + hidden(),
-                             q + 2 * hidden(), {scratch.attention});
+    T* const k = q + hidden();
+    const T* const d = d_context + head * view.size;
+    if constexpr (std::is_same_v<T, Bf16>) {
+      if (has_tiles()) {
+        return kernels::attend_bf16_backward(view, d, hidden(), q, k, k + hidden(),
+                                             {scratch.attention});
+      }
+    }
+    kernels::attend_backward(view, d, hidden(), q, k, k + hidden(), {scratch.attention});
   }
 
   /// Computes the backward pass of `turn`. Call it after the backward passes of all heads. Clears
@@ -210,7 +224,8 @@ class Layer : public LayerTraits {
             .bias = of_head(call.bias),
             .d_bias = of_head(call.d_bias),
             .vectors = call.vectors_of_a_head.of_head(head, call.vectors),
-            .parts = score_parts};
+            .parts = score_parts,
+            .by_tiles = has_tiles()};
   }
 
   [[nodiscard]] static Product<T> forward(const Linear<T>& linear, const T* x, std::size_t count,
