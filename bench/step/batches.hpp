@@ -11,11 +11,14 @@
 
 namespace seqtrain::bench {
 
-/// Returns batches of random ids, as the loader makes them, with rows as long as MultiNLI's pairs.
-inline std::vector<data::Batch> make_batches(std::size_t batch_size, std::size_t vocab_size) {
+/// Returns batches of random ids, as the loader makes them, with rows of `length_of_all` tokens or,
+/// if that is 0, as long as MultiNLI's pairs.
+inline std::vector<data::Batch> make_batches(std::size_t batch_size, std::size_t vocab_size,
+                                             std::uint32_t length_of_all) {
   random::Stream stream{2, random::Purpose::data};
   data::EncodedSet set{vocab_size, 0};
-  for (const std::uint32_t length : pair_lengths(4'000)) {
+  for (std::uint32_t length : pair_lengths(4'000)) {
+    if (length_of_all > 0) length = length_of_all;
     std::vector<std::int32_t> ids(length);
     for (auto& id : ids) id = 1 + static_cast<std::int32_t>(stream.below(vocab_size - 1));
     set.push_back(ids, length, static_cast<std::int32_t>(stream.below(3)));

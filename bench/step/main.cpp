@@ -1,7 +1,8 @@
 // Measures one training step and one evaluation step of made-up models, on batches like MultiNLI's.
 //
-// step [--threads N] [--model DIR]
+// step [--threads N] [--model DIR] [--length TOKENS]
 //
+// --length makes all rows so long.
 // --model measures a checkpoint of any family instead, e.g. one that made_families.py has written.
 // Cases are named <pass>/<model>/<precision>/<batch size>. Each reports examples and tokens a
 // second, the operations in the products that the result needs, and their rate relative to that of
@@ -53,6 +54,7 @@ constexpr std::array key_biases{"key.bias", "k_lin.bias", "attn.k.bias"};
 struct Measured {
   Shape shape;
   std::filesystem::path directory = {};
+  std::uint32_t length = 0;  ///< of all rows; 0 for rows like MultiNLI's
 };
 
 /// A model with its weights. `check` compares the kernels' results with autograd's.
@@ -106,12 +108,13 @@ Subject& subject(const Measured& measured, Precision precision, const data::Batc
   return *last;
 }
 
-const std::vector<data::Batch>& batches_of(std::int64_t batch_size, std::int64_t vocab_size) {
+const std::vector<data::Batch>& batches_of(std::int64_t batch_size, const Measured& measured) {
   static std::map<std::pair<std::int64_t, std::int64_t>, std::vector<data::Batch>> made;
+  const std::int64_t vocab_size = measured.shape.vocab_size;
   auto& batches = made[{batch_size, vocab_size}];
   if (batches.empty()) {
-    batches =
-        make_batches(static_cast<std::size_t>(batch_size), static_cast<std::size_t>(vocab_size));
+    batches = make_batches(static_cast<std::size_t>(batch_size),
+                           static_cast<std::size_t>(vocab_size), measured.length);
   }
   return batches;
 }
@@ -120,7 +123,7 @@ const std::vector<data::Batch>& batches_of(std::int64_t batch_size, std::int64_t
 template <class Use>
 void measure(benchmark::State& state, const Measured& measured, Precision precision, double passes,
              const Use& use) {
-  const auto& batches = batches_of(state.range(0), measured.shape.vocab_size);
+  const auto& batches = batches_of(state.range(0), measured);
   Subject& tested = subject(measured, precision, batches.front());
   use(tested, batches.front());  // allocates memory and makes kernels
   double examples = 0, tokens = 0, work = 0;
@@ -177,11 +180,13 @@ int main(int argc, char** argv) {
     const auto cores = std::to_string(std::thread::hardware_concurrency());
     tensor::set_threads(std::stoi(bench::take_argument(argc, argv, "threads", cores)));
     const std::filesystem::path directory = bench::take_argument(argc, argv, "model", "");
+    const auto length =
+        static_cast<std::uint32_t>(std::stoul(bench::take_argument(argc, argv, "length", "0")));
     std::vector<bench::Measured> models;
     if (directory.empty()) {
-      for (const bench::Shape& shape : bench::made_shapes) models.push_back({shape});
+      for (const bench::Shape& shape : bench::made_shapes) models.push_back({shape, {}, length});
     } else {
-      models.push_back({bench::shape_of(directory), directory});
+      models.push_back({bench::shape_of(directory), directory, length});
     }
     for (const bench::Measured& measured : models) {
       bench::add(measured, model::Precision::fp32, "fp32");
