@@ -174,20 +174,20 @@ void transpose_and_sum(const T* source, std::size_t ld, std::size_t rows, std::s
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     constexpr std::size_t step = interleave<T>;
     typename Width<width>::Floats words[width], sum;
-    for (std::size_t column = 0; column < columns; column += width) {
-      load(sums + column, sum);
-      for (std::size_t row = 0; row < rows; row += step * width) {
+    for (std::size_t row = 0; row < rows; row += step * width) {
+      for (std::size_t column = 0; column < columns; column += width) {
+        load(sums + column, sum);
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < width; ++i) {
           load_and_add(source + (row + i * step) * ld + column, ld, words[i], sum);
         }
+        store(sums + column, sum);
         transpose<width>(words);
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < width; ++i) {
           std::memcpy(transposed + (column + i) * rows + row, &words[i], sizeof words[i]);
         }
       }
-      store(sums + column, sum);
     }
   });
 }
