@@ -36,20 +36,27 @@ struct AdamRows {
 
 namespace detail {
 
+/// Updates one vector of values and moments, and sets `root` to the second moment's root.
+template <class Floats>
+SEQTRAIN_INLINE void advance(const AdamFactors& f, const Floats& gradient, Floats& value, Floats& m,
+                             Floats& v, Floats& root) {
+  const Floats g = gradient * f.gradient + value * f.added_value;
+  m = m + (g - m) * f.new_part1;
+  v = v * f.beta2 + g * g * f.new_part2;
+  root = v;
+  square_root(root);
+  value = value * f.kept_value - f.step_size * m / (root * f.root_factor + f.eps);
+}
+
 /// Updates one vector of numbers and sets their gradients to zero.
 template <class Floats>
 SEQTRAIN_INLINE void update(const AdamFactors& f, const AdamRows& rows) {
-  Floats value, g, m, v;
+  Floats value, g, m, v, root;
   load(rows.value, value);
   load(rows.gradient, g);
   load(rows.exp_avg, m);
   load(rows.exp_avg_sq, v);
-  g = g * f.gradient + value * f.added_value;
-  m = m + (g - m) * f.new_part1;
-  v = v * f.beta2 + g * g * f.new_part2;
-  Floats root = v;
-  square_root(root);
-  value = value * f.kept_value - f.step_size * m / (root * f.root_factor + f.eps);
+  advance(f, g, value, m, v, root);
   store(rows.value, value);
   store(rows.gradient, Floats{});
   store(rows.exp_avg, m);

@@ -9,6 +9,31 @@
 
 namespace seqtrain::kernels {
 
+/// Random bits without a state: a hash of a site and an index, which has three 32-bit
+/// multiplications, with constants that C. Wellons found by a search for low bias. Vectors of any
+/// width have equal bits.
+class RandomBits {
+ public:
+  RandomBits() = default;
+  explicit RandomBits(std::uint64_t site)
+      : first_{static_cast<std::uint32_t>(site)}, second_{static_cast<std::uint32_t>(site >> 32)} {}
+
+  /// Sets the lanes to the bits of `index`, index + 1, …
+  template <class Bits>
+  SEQTRAIN_INLINE void at(std::uint32_t index, Bits& x) const {
+    count_up(x);
+    x = (x + index) ^ first_;
+    x = ((x ^ (x >> 17)) * 0xed5ad4bbU) ^ second_;
+    x = (x ^ (x >> 11)) * 0xac4c1b51U;
+    x = (x ^ (x >> 15)) * 0x31848babU;
+    x ^= x >> 14;
+  }
+
+ private:
+  std::uint32_t first_ = 0;
+  std::uint32_t second_ = 0;
+};
+
 /// Dropout of the hand-written passes, without a stored mask; model/nn/dropout.hpp has that of the
 /// passes by operators. A hash of an element's index and of the site decides whether the element is
 /// kept, so the backward pass computes the same answer again. The site is a number made of the
@@ -17,31 +42,22 @@ class Dropout {
  public:
   Dropout() = default;
   Dropout(std::uint64_t site, double probability)
-      : first_{static_cast<std::uint32_t>(site)},
-        second_{static_cast<std::uint32_t>(site >> 32)},
+      : random_{site},
         threshold_{static_cast<std::uint32_t>(std::ldexp(probability, 32))},
         scale_{static_cast<float>(1 / (1 - probability))} {}
 
   /// Multiplies the elements from `index` on by 0 with the given probability, otherwise by 1 / (1 -
-  /// probability). The hash has three 32-bit multiplications, with constants that C. Wellons found
-  /// by a search for low bias.
+  /// probability).
   template <class Floats>
   SEQTRAIN_INLINE void apply(std::uint32_t index, Floats& values) const {
     if (threshold_ == 0) return;
-    using Bits = typename WidthOf<Floats>::Bits;
-    Bits x;
-    count_up(x);
-    x = (x + index) ^ first_;
-    x = ((x ^ (x >> 17)) * 0xed5ad4bbU) ^ second_;
-    x = (x ^ (x >> 11)) * 0xac4c1b51U;
-    x = (x ^ (x >> 15)) * 0x31848babU;
-    x ^= x >> 14;
+    typename WidthOf<Floats>::Bits x;
+    random_.at(index, x);
     values = x < threshold_ ? Floats{} : values * scale_;
   }
 
  private:
-  std::uint32_t first_ = 0;
-  std::uint32_t second_ = 0;
+  RandomBits random_;
   std::uint32_t threshold_ = 0;
   float scale_ = 1;
 };
