@@ -223,7 +223,8 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
             "--long-texts: must be truncate, tail, head-tail or windows");
   EXPECT_EQ(problem("--stride", "-1"), "--stride: must not be negative");
   EXPECT_EQ(problem("--stride", "8"), "--stride: needs --long-texts windows");
-  EXPECT_EQ(problem("--optim", "sgd"), "--optim: is unknown: use adam or adamw");
+  EXPECT_EQ(problem("--optim", "sgd"),
+            "--optim: is unknown: use adam, adamw, adamw-8bit or adamw_8bit");
   EXPECT_EQ(problem("--on-nonfinite", "go"), "--on-nonfinite: is unknown: use stop or skip");
   EXPECT_EQ(problem("--report-texts", "no"), "--report-texts: must be true or false");
   EXPECT_EQ(problem("--greater-is-better", "yes"), "--greater-is-better: must be true or false");
@@ -273,7 +274,7 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
 /// The options of an optimizer, as `optim::AdamOptions` has them in the half with torch.
 struct Adam {
   double lr, beta1, beta2, eps, weight_decay;
-  bool decoupled_weight_decay;
+  bool decoupled_weight_decay, eight_bit;
 };
 
 TEST_F(TrainFlagsTest, TakeWords) {
@@ -284,6 +285,11 @@ TEST_F(TrainFlagsTest, TakeWords) {
   }
   EXPECT_FALSE(parsed({}).adam<Adam>().decoupled_weight_decay);
   EXPECT_TRUE(parsed({"--optim=adamw"}).adam<Adam>().decoupled_weight_decay);
+  EXPECT_FALSE(parsed({"--optim=adamw"}).adam<Adam>().eight_bit);
+  for (const char* word : {"adamw-8bit", "adamw_8bit"}) {
+    EXPECT_TRUE(parsed({"--optim", word}).adam<Adam>().decoupled_weight_decay);
+    EXPECT_TRUE(parsed({"--optim", word}).adam<Adam>().eight_bit);
+  }
   EXPECT_EQ(parsed({}).fit_options().on_nonfinite, train::OnNonfinite::stop);
   EXPECT_EQ(parsed({"--on-nonfinite=skip"}).fit_options().on_nonfinite, train::OnNonfinite::skip);
   EXPECT_EQ(parsed({"--lr-scheduler-type=cosine"}).fit_options().schedule.type,

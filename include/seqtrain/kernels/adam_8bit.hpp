@@ -58,12 +58,11 @@ class ByteFloats {
 using ByteMoments = ByteFloats<true>;  ///< Adam's first moments
 using ByteRoots = ByteFloats<false>;   ///< the roots of the second moments, which have their range
 
-/// The size of a block of moments. Word i of it holds the bytes of the numbers i, i + 64, i + 128
-/// and i + 192, which vectors of any width separate by shifts. The block's top follows.
-inline constexpr std::size_t byte_block = 256;
+/// The numbers of a block of moments. Word i of the block holds the bytes of the numbers i, i + 16,
+/// i + 32 and i + 48, which vectors of any width separate by shifts. The block's top follows.
+inline constexpr std::size_t byte_block = 64;
 
-/// The values, gradients and moments of a part of a parameter that begins with a block. The last
-/// block of moments is whole too.
+/// The values, gradients and moments of a part of a parameter that begins with a block.
 struct AdamBytes {
   float* value;
   float* gradient;
@@ -116,8 +115,8 @@ SEQTRAIN_INLINE void update(const AdamFactors& f, const RandomBits& random, std:
     m_codes = root_codes = Bits{};
     for (std::size_t k = 0; k < 4; ++k, ++n) {
       const std::size_t i = word + k * words;
-      __builtin_prefetch(bytes.value + 2 * byte_block + i);
-      __builtin_prefetch(bytes.gradient + 2 * byte_block + i);
+      __builtin_prefetch(bytes.value + 8 * byte_block + i);
+      __builtin_prefetch(bytes.gradient + 8 * byte_block + i);
       if (k % 2 == 0) random.at(static_cast<std::uint32_t>(index + i), bits);
       new_m.encode(ms[n], bits >> 12, m_code);
       new_root.encode(roots[n], bits >> 12, root_code);
@@ -132,24 +131,16 @@ SEQTRAIN_INLINE void update(const AdamFactors& f, const RandomBits& random, std:
 
 }  // namespace detail
 
-/// Updates the numbers `begin` to `end` - 1 of a parameter by Adam and sets their gradients to
-/// zero. `begin` is a multiple of the block. The moments are rounded by random bits.
+/// Updates the blocks from number `begin` to number `end` - 1 of a parameter by Adam, and sets the
+/// gradients to zero. The moments are rounded by random bits.
 inline void adam(AdamFactors factors, RandomBits random, AdamBytes bytes, std::size_t begin,
                  std::size_t end) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    using Floats = typename Width<width>::Floats;
     const AdamFactors f = factors;  // clang reads what a lambda holds again in each iteration
     const RandomBits r = random;
-    std::size_t i = begin;
-    for (; i + byte_block <= end; i += byte_block) detail::update<Floats>(f, r, i, bytes.from(i));
-    if (i == end) return;
-    AdamBytes rest = bytes.from(i);
-    float value[byte_block] = {}, gradient[byte_block] = {};
-    std::copy_n(rest.value, end - i, value);
-    std::copy_n(rest.gradient, end - i, gradient);
-    detail::update<Floats>(f, r, i, {value, gradient, rest.exp_avg, rest.root});
-    std::copy_n(value, end - i, rest.value);
-    std::copy_n(gradient, end - i, rest.gradient);
+    for (std::size_t i = begin; i < end; i += byte_block) {
+      detail::update<typename Width<width>::Floats>(f, r, i, bytes.from(i));
+    }
   });
 }
 

@@ -9,29 +9,21 @@
 
 namespace seqtrain::kernels {
 
-/// Random bits without a state: a hash of a site and an index, which has three 32-bit
-/// multiplications, with constants that C. Wellons found by a search for low bias. Vectors of any
-/// width have equal bits.
-class RandomBits {
- public:
-  RandomBits() = default;
-  explicit RandomBits(std::uint64_t site)
-      : first_{static_cast<std::uint32_t>(site)}, second_{static_cast<std::uint32_t>(site >> 32)} {}
+/// Random bits that are a hash of a site and an index, equal in vectors of any width. The hash has
+/// three 32-bit multiplications, with constants that C. Wellons found by a search for low bias.
+struct RandomBits {
+  std::uint64_t site = 0;
 
   /// Sets the lanes to the bits of `index`, index + 1, …
   template <class Bits>
   SEQTRAIN_INLINE void at(std::uint32_t index, Bits& x) const {
     count_up(x);
-    x = (x + index) ^ first_;
-    x = ((x ^ (x >> 17)) * 0xed5ad4bbU) ^ second_;
+    x = (x + index) ^ static_cast<std::uint32_t>(site);
+    x = ((x ^ (x >> 17)) * 0xed5ad4bbU) ^ static_cast<std::uint32_t>(site >> 32);
     x = (x ^ (x >> 11)) * 0xac4c1b51U;
     x = (x ^ (x >> 15)) * 0x31848babU;
     x ^= x >> 14;
   }
-
- private:
-  std::uint32_t first_ = 0;
-  std::uint32_t second_ = 0;
 };
 
 /// Dropout of the hand-written passes, without a stored mask; model/nn/dropout.hpp has that of the

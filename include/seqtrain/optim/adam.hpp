@@ -19,8 +19,6 @@
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/rsub.h>
-#include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
@@ -48,6 +46,9 @@ struct AdamOptions {
   /// the value shrinks by lr · weight_decay, apart from the gradient, as torch's `AdamW` does
   /// (Loshchilov and Hutter 2019); biases and layer normalizations do not decay.
   bool decoupled_weight_decay = false;
+  /// If true, the moments of large parameters take one byte each: see `AdamMoments::fresh`. The
+  /// gradients must be in fp32 on the processor.
+  bool eight_bit = false;
   LrFactors lr_factors = {};  ///< 1 for parameters that are not named
 
   void validate() const {
@@ -84,21 +85,22 @@ class Adam {
   Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
     const at::NoGradGuard no_grad;
     loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
-    return fits_kernels(parameters) && !loss_scale_ ? step_by_kernels(parameters, step)
-                                                    : step_by_operators(parameters, step);
+    if (fits_kernels(parameters) && !loss_scale_) return step_by_kernels(parameters, step);
+    if (!options_.eight_bit) return step_by_operators(parameters, step);
+    throw InputError{"8-bit moments need gradients in fp32 on the processor"};
   }
 
   [[nodiscard]] double learning_rate() const { return options_.lr; }
   [[nodiscard]] const AdamOptions& options() const { return options_; }
 
   /// Returns the optimizer's state, sorted by name: for a parameter `p` the moments `p.exp_avg` and
-  /// `p.exp_avg_sq`, and its number of steps `p.step`. With a scaled loss also `loss_scale` and
-  /// `loss_scale.steps`.
+  /// `p.exp_avg_sq` (or its root `p.exp_avg_sq_root`, if `p.exp_avg` is of bytes), and its number
+  /// of steps `p.step`. With a scaled loss also `loss_scale` and `loss_scale.steps`.
   [[nodiscard]] tensor::StateDict state() const {
     tensor::StateDict state;
     for (const auto& [name, moments] : moments_) {
       state.add(name + ".exp_avg", moments.exp_avg);
-      state.add(name + ".exp_avg_sq", moments.exp_avg_sq);
+      state.add(name + moments.name_of_second(), moments.exp_avg_sq);
       state.add(name + ".step", moments.step);
     }
     if (loss_scale_) {
@@ -113,12 +115,12 @@ class Adam {
   void load_state(std::span<const weights::TensorView> state,
                   std::span<const tensor::Parameter> parameters) {
     tensor::SavedTensors saved{state};
-    std::map<std::string, Moments, std::less<>> loaded;
+    std::map<std::string, AdamMoments, std::less<>> loaded;
     for (const auto& parameter : parameters) {
       if (!saved.has(parameter.name + ".step")) continue;
-      Moments moments = fresh(parameter.value);
+      auto moments = AdamMoments::fresh(parameter, options_.eight_bit);
       saved.take(parameter.name + ".exp_avg", moments.exp_avg);
-      saved.take(parameter.name + ".exp_avg_sq", moments.exp_avg_sq);
+      saved.take(parameter.name + moments.name_of_second(), moments.exp_avg_sq);
       saved.take(parameter.name + ".step", moments.step);
       if (parameter.touched) moments.find_moving(parameter.touched->rows());
       loaded.emplace(parameter.name, moments);
@@ -133,18 +135,6 @@ class Adam {
   }
 
  private:
-  struct Moments {
-    at::Tensor exp_avg, exp_avg_sq, step;
-    /// The rows that ever had a gradient, if known. Zero moments and a zero gradient leave a row
-    /// exactly as it is, except for weight decay.
-    std::optional<tensor::RowSet> moving = {};
-
-    void find_moving(std::size_t rows) {
-      moving.emplace(rows);
-      tensor::insert_rows(*moving, exp_avg.logical_or(exp_avg_sq));
-    }
-  };
-
   /// The properties that parameters of one fused update share.
   struct Kind {
     double lr_factor;
@@ -154,14 +144,9 @@ class Adam {
   };
   using Groups = std::map<Kind, AdamTensors>;
 
-  static Moments fresh(const at::Tensor& like) {
-    const auto options = like.options().requires_grad(false);
-    return {at::zeros_like(like, options), at::zeros_like(like, options), at::zeros({}, options)};
-  }
-
-  Moments& moments_of(const tensor::Parameter& parameter) {
+  AdamMoments& moments_of(const tensor::Parameter& parameter) {
     auto& moments = moments_[parameter.name];
-    if (!moments.step.defined()) moments = fresh(parameter.gradient);
+    if (!moments.step.defined()) moments = AdamMoments::fresh(parameter, options_.eight_bit);
     return moments;
   }
 
@@ -192,7 +177,7 @@ class Adam {
     return std::move(outcome).with_gradient_norm([norm] { return norm; });
   }
 
-  AdamItem item_of(const tensor::Parameter& parameter, Moments& moments) const {
+  AdamItem item_of(const tensor::Parameter& parameter, AdamMoments& moments) const {
     if (parameter.touched) {
       tensor::find_touched(parameter);
       if (!moments.moving) moments.find_moving(parameter.touched->rows());
@@ -200,9 +185,7 @@ class Adam {
     }
     const bool all = !parameter.touched || weight_decay_of(kind_of(parameter)) != 0;
     return {.parameter = &parameter,
-            .exp_avg = moments.exp_avg,
-            .exp_avg_sq = moments.exp_avg_sq,
-            .step = moments.step,
+            .moments = &moments,
             .moving = all ? nullptr : &*moments.moving,
             .factors = {}};
   }
@@ -211,7 +194,7 @@ class Adam {
   void set_factors(AdamItem& item, double norm, const Step& step) const {
     const Kind kind = kind_of(*item.parameter);
     const double lr = options_.lr * step.lr_scale * kind.lr_factor;
-    const double t = *item.step.mutable_data_ptr<float>() += 1;
+    const double t = *item.moments->step.mutable_data_ptr<float>() += 1;
     const double beta1 = step.momentum.value_or(options_.beta1);
     auto& factors = item.factors;
     factors.gradient = static_cast<float>(clip_factor(norm, step.max_grad_norm));
@@ -251,7 +234,7 @@ class Adam {
     Groups groups;
     for (const auto& parameter : parameters) {
       if (!parameter.gradient.defined()) continue;
-      const Moments& moments = moments_of(parameter);
+      const AdamMoments& moments = moments_of(parameter);
       AdamTensors& tensors = groups[kind_of(parameter)];
       tensors.values.push_back(parameter.value);
       tensors.gradients.push_back(parameter.gradient);
@@ -281,7 +264,7 @@ class Adam {
   }
 
   AdamOptions options_;
-  std::map<std::string, Moments, std::less<>> moments_;
+  std::map<std::string, AdamMoments, std::less<>> moments_;
   std::shared_ptr<tensor::LossScale> loss_scale_;  ///< of the last step's parameters
 };
 

@@ -20,7 +20,7 @@
 namespace seqtrain::cli {
 
 /// The optimizers of `--optim`.
-enum class Optimizer { adam, adamw };
+enum class Optimizer { adam, adamw, adamw_8bit };
 
 /// The losses of `--loss`. The default one is that of the problem type.
 enum class LossChoice { by_problem, focal, huber };
@@ -123,7 +123,8 @@ struct TrainingFlags {
             .beta2 = adam_beta2,
             .eps = adam_epsilon,
             .weight_decay = weight_decay,
-            .decoupled_weight_decay = optim == Optimizer::adamw};
+            .decoupled_weight_decay = optim != Optimizer::adam,
+            .eight_bit = optim == Optimizer::adamw_8bit};
   }
 
  private:
@@ -133,9 +134,14 @@ struct TrainingFlags {
     const Words<LossChoice> loss_names{{"default", LossChoice::by_problem},
                                        {"focal", LossChoice::focal},
                                        {"huber", LossChoice::huber}};
+    const Words<Optimizer> optimizer_names{{"adam", Optimizer::adam},
+                                           {"adamw", Optimizer::adamw},
+                                           {"adamw-8bit", Optimizer::adamw_8bit},
+                                           {"adamw_8bit", Optimizer::adamw_8bit}};
     flags
-        .add("optim", optim, {{"adam", Optimizer::adam}, {"adamw", Optimizer::adamw}},
-             "adam: decay added to the gradient; adamw: decoupled")
+        .add("optim", optim, optimizer_names,
+             "adam: decay added to the gradient; adamw: decoupled; adamw-8bit: its moments take a "
+             "byte each")
         .add("layerwise-lr-decay", layerwise_lr_decay,
              "factor from each layer's learning rate to that of the layer below, such as 0.9; the "
              "head has the full rate")

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/core/random.hpp>
 #include <seqtrain/kernels/adam.hpp>
+#include <seqtrain/kernels/adam_8bit.hpp>
+#include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/optim/adam_on_cpu.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -28,7 +32,7 @@ struct Stretch {
 /// rows_of(item), or all its numbers if rows_of(item) is null.
 template <class RowsOf>
 std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& rows_of) {
-  constexpr std::size_t most = 16'384;
+  constexpr std::size_t most = 16'384;  // whole blocks of 8-bit moments
   std::vector<Stretch> result;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto add = [&](std::size_t begin, std::size_t end) {
@@ -68,9 +72,18 @@ SEQTRAIN_SEPARATE void update(std::span<const AdamItem> items) {
     const auto& [index, begin, end] = parts[i];
     const AdamItem& item = items[index];
     const auto numbers = [](const at::Tensor& tensor) { return tensor.mutable_data_ptr<float>(); };
-    const kernels::AdamRows rows{numbers(item.parameter->value), numbers(item.parameter->gradient),
-                                 numbers(item.exp_avg), numbers(item.exp_avg_sq)};
-    kernels::adam(item.factors, rows.from(begin), end - begin);
+    const auto& [exp_avg, exp_avg_sq, step, moving] = *item.moments;
+    float* const value = numbers(item.parameter->value);
+    float* const gradient = numbers(item.parameter->gradient);
+    if (item.moments->eight_bit()) {
+      const kernels::RandomBits random{random::mix(index, std::uint64_t(*numbers(step)))};
+      const kernels::AdamBytes bytes{value, gradient, exp_avg.mutable_data_ptr<std::uint8_t>(),
+                                     exp_avg_sq.mutable_data_ptr<std::uint8_t>()};
+      kernels::adam(item.factors, random, bytes, begin, end);
+    } else {
+      const kernels::AdamRows rows{value, gradient, numbers(exp_avg), numbers(exp_avg_sq)};
+      kernels::adam(item.factors, rows.from(begin), end - begin);
+    }
   });
 }
 
