@@ -176,6 +176,11 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   using namespace seqtrain;
   const log::Log& log = program.log;
   const bool first = program.processes.is_first();
+  if (program.given.optim == cli::Optimizer::adamw_8bit && !program.device.is_cpu()) {
+    throw InputError{"adamw-8bit is for processors, and this device is " + program.device.str(),
+                     {.object = "--optim"},
+                     "use adamw"};
+  }
   std::optional<PushToHub> repository;
   if (first) repository.emplace(program.given, log);
   auto flags = with_local_inputs(

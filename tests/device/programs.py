@@ -127,7 +127,13 @@ def labels(arguments, device, model, *flags):
 
 
 def check_refusals(arguments, model):
-    """A processor, and a recurrent model, have no fp16."""
+    """A processor, and a recurrent model, have no fp16; another device has no 8-bit moments."""
+    process = start(arguments, arguments.mnli, *flags_of_run(model, model.parent / "refused", "--device", "fake",
+                                                             "--optim", "adamw_8bit"))
+    _, errors = process.communicate("")
+    assert process.returncode == 2, errors
+    assert "--optim: adamw-8bit is for processors, and this device is " in errors, errors
+    assert not (model.parent / "refused").exists()
     for program, *flags in ((arguments.mnli, "--model", model, "--train-file", PAIRS / "train.jsonl"),
                             (arguments.predict, "--model", model), (arguments.serve, "--model", model, "--port", 0)):
         process = start(arguments, program, *flags, "--device", "cpu", "--precision", "fp16")

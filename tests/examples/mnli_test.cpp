@@ -435,6 +435,25 @@ TEST_F(Mnli, ResumesAveragesToTheSameBits) {
                read_file(directory_ / "plain/model.pth"));
 }
 
+TEST_F(Mnli, ResumesMomentsOfOneByteToTheSameBits) {
+  const std::string bytes = "--optim adamw_8bit --ema-decay 0.9 --keep-last-checkpoint ";
+  ASSERT_EQ(run_example("mnli", flags("whole", bytes, "--epochs 2")).code, 0);
+  ASSERT_EQ(run_example("mnli", flags("parts", bytes)).code, 0);
+  const auto other = run_example(
+      "mnli", flags("parts", "--optim adamw --ema-decay 0.9 --resume auto", "--epochs 2"));
+  EXPECT_EQ(other.code, 2) << other.output;
+  EXPECT_NE(other.output.find("optim (adamw-8bit there, adamw here)"), std::string::npos)
+      << other.output;
+  const auto rest = run_example("mnli", flags("parts", bytes + "--resume auto", "--epochs 2"));
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  EXPECT_TRUE(read_file(directory_ / "whole/model.pth") ==
+              read_file(directory_ / "parts/model.pth"));
+  ASSERT_EQ(run_example("mnli", flags("plain", "--optim adamw --ema-decay 0.9", "--epochs 2")).code,
+            0);
+  EXPECT_FALSE(read_file(directory_ / "whole/model.pth") ==
+               read_file(directory_ / "plain/model.pth"));
+}
+
 TEST_F(Mnli, RefusesAdaptersThatFitNothing) {
   const auto refused = [&](const std::string& more, const std::string& reason) {
     const auto run = run_example("mnli", flags("run", more));
