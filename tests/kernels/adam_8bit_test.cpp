@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/kernels/adam_8bit.hpp>
+#include <seqtrain/kernels/adam.hpp>
 
 namespace seqtrain::kernels {
 namespace {
@@ -227,6 +227,35 @@ TEST(Adam8bit, LeavesWhatNeverHadAGradient) {
   plain.kept_value = 1;
   adam(plain, RandomBits{3}, numbers.bytes(), 0, 640);
   EXPECT_TRUE(numbers == before);
+}
+
+/// Numbers that are halfway between two others are rounded up as independent coins fall.
+TEST(Adam8bit, RoundsEachNumberByItself) {
+  constexpr std::size_t count = 1 << 14;
+  const auto rounded_up = [](std::uint64_t site) {
+    ByteNumbers numbers{count};
+    numbers.gradient.assign(count, 21.25F);  // the first moment is 1.0625, and a code is 1/8
+    adam(byte_factors, RandomBits{site}, numbers.bytes(), 0, count);
+    std::vector<bool> up(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      up[i] = defined<true>(numbers.exp_avg[ByteNumbers::place_of_top(i)],
+                            numbers.exp_avg[ByteNumbers::place(i)]) > 1.0625;
+    }
+    return up;
+  };
+  const auto expect_half = [](std::size_t equal, std::size_t of) {
+    const auto coins = static_cast<double>(of);
+    EXPECT_NEAR(static_cast<double>(equal), coins / 2, 5 * std::sqrt(coins / 4));
+  };
+  const std::vector<bool> one = rounded_up(1), other = rounded_up(2);
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < count; ++i) equal += one[i] == other[i] ? 1 : 0;
+  expect_half(equal, count);
+  for (const std::size_t distance : {1U, 16U, 64U, 768U}) {
+    equal = 0;
+    for (std::size_t i = distance; i < count; ++i) equal += one[i] == one[i - distance] ? 1 : 0;
+    expect_half(equal, count - distance);
+  }
 }
 
 TEST(Adam8bit, KeepsTheSecondMomentOverManySteps) {

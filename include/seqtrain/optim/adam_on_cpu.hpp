@@ -12,7 +12,6 @@
 
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/kernels/adam.hpp>
-#include <seqtrain/kernels/adam_8bit.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 

@@ -11,7 +11,6 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/kernels/adam.hpp>
-#include <seqtrain/kernels/adam_8bit.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/optim/adam_on_cpu.hpp>
 #include <seqtrain/tensor/row_set.hpp>
