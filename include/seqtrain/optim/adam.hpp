@@ -28,7 +28,6 @@
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
-#include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
