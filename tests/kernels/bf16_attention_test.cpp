@@ -171,6 +171,15 @@ TEST_F(Bf16Attention, LargeScoresDoNotOverflow) {
   for (const Bf16 value : problem.attend(40)) EXPECT_LE(std::abs(to_float(value)), 200);
 }
 
+TEST_F(Bf16Attention, NaNStaysInItsRow) {
+  Bf16Problem problem{40, 32};
+  problem.qkv[7 * problem.ld + 3] = to_bf16(std::numeric_limits<float>::quiet_NaN());
+  const auto out = problem.attend(40);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    EXPECT_EQ(std::isnan(to_float(out[i])), i / problem.size == 7) << "number " << i;
+  }
+}
+
 TEST_F(Bf16Attention, TakesHeadsWhoseColumnsAreAMultipleOf32) {
   EXPECT_TRUE(has_bf16_attention(64));
   EXPECT_FALSE(has_bf16_attention(48));
