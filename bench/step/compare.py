@@ -25,7 +25,8 @@ def seqtrain(given, batch_size, precision):
         subprocess.run([
             root / "build/release/examples/mnli", "--model", given.model, "--train-file", given.train_file,
             "--dev-file", given.dev_file, "--batch-size", str(batch_size), "--max-steps", str(given.max_steps),
-            "--threads", str(given.threads), "--precision", precision, "--output-dir", run + "/run"],
+            "--threads", str(given.threads), "--max-length", str(given.max_length),
+            "--precision", precision, "--output-dir", run + "/run"],
             check=True, stdout=subprocess.DEVNULL)
         metrics = json.loads(pathlib.Path(run, "run/metrics.json").read_text())
         log = [json.loads(line) for line in open(run + "/run/train_log.jsonl", encoding="utf-8")]
@@ -39,7 +40,8 @@ def peer(given, batch_size, mode):
     done = subprocess.run([
         given.python, here / "peer.py", "--model", given.model, "--train-file", given.train_file,
         "--dev-file", given.dev_file, "--mode", mode, "--batch-size", str(batch_size),
-        "--max-steps", str(given.peer_steps), "--threads", str(given.threads)],
+        "--max-steps", str(given.peer_steps), "--threads", str(given.threads),
+        "--max-length", str(given.max_length)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         print(f"Trainer, {mode}, has no figures: {(done.stderr.splitlines() or ['it ended'])[-1]}", file=sys.stderr)
@@ -60,6 +62,7 @@ def main():
     parser.add_argument("--max-steps", type=int, default=60)
     parser.add_argument("--peer-steps", type=int, default=30)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--max-length", type=int, default=512)
     given = parser.parse_args()
     print("| batch | program | examples/s | evaluated/s | memory, MiB |\n|---|---|---|---|---|")
     for batch_size in given.batch_sizes:

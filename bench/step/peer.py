@@ -26,11 +26,11 @@ MODES |= {"compiled-dynamic": {**MODES["tuned"], "torch_compile": True},
           "compiled-fixed": {**MODES["tuned"], "torch_compile": True}}
 
 
-def encode(path, tokenizer):
+def encode(path, tokenizer, max_length):
     with open(path, encoding="utf-8") as file:
         records = [r for r in map(json.loads, file) if r["gold_label"] in NAMES]
     ids = tokenizer([r["sentence1"] for r in records], [r["sentence2"] for r in records],
-                    truncation=True, max_length=512)
+                    truncation=True, max_length=max_length)
     return [{**{key: ids[key][i] for key in ids}, "labels": NAMES[r["gold_label"]]}
             for i, r in enumerate(records)]
 
@@ -74,6 +74,7 @@ def main():
     parser.add_argument("--batch-size", type=int, required=True)
     parser.add_argument("--max-steps", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--max-length", type=int, required=True)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     tokenizer = AutoTokenizer.from_pretrained(given.model)
@@ -85,8 +86,8 @@ def main():
     trainer = Trainer(
         model=model, callbacks=[clock],
         data_collator=DataCollatorWithPadding(tokenizer, **prepare(given.mode)),
-        train_dataset=encode(given.train_file, tokenizer),
-        eval_dataset=encode(given.dev_file, tokenizer),
+        train_dataset=encode(given.train_file, tokenizer, given.max_length),
+        eval_dataset=encode(given.dev_file, tokenizer, given.max_length),
         args=TrainingArguments(
             output_dir=tempfile.mkdtemp(), per_device_train_batch_size=given.batch_size,
             per_device_eval_batch_size=64, max_steps=given.max_steps, learning_rate=5e-5,
