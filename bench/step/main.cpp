@@ -2,7 +2,7 @@
 //
 // step [--threads N] [--model DIR] [--length TOKENS]
 //
-// --length makes all rows so long.
+// --length gives all rows this number of tokens.
 // --model measures a checkpoint of any family instead, e.g. one that made_families.py has written.
 // Cases are named <pass>/<model>/<precision>/<batch size>. Each reports examples and tokens a
 // second, the operations in the products that the result needs, and their rate relative to that of

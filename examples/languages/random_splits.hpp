@@ -52,9 +52,15 @@ inline std::vector<std::size_t> torch_permutation(std::size_t count, std::uint32
   return rows;
 }
 
-/// Holds the first `held_out` rows out.
+/// Holds the first `held_out` rows out. Throws `InputError` if that leaves a part without a row.
 inline seqtrain::data::RandomSplit cut_off(const std::vector<std::size_t>& rows,
                                            std::size_t held_out) {
+  if (held_out == 0 || held_out >= rows.size()) {
+    throw seqtrain::InputError{"a split holds out " + std::to_string(held_out) + " of " +
+                                   std::to_string(rows.size()) + " rows",
+                               {},
+                               "take a share that leaves rows on both sides"};
+  }
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(held_out);
   return {.train = {middle, rows.end()}, .held_out = {rows.begin(), middle}};
 }

@@ -38,6 +38,8 @@ TEST(RandomSplits, HaveTheRowsOfScikitLearnAndFastai) {
 
 TEST(RandomSplits, RefuseTooFewRowsAndTooMany) {
   EXPECT_THROW((void)random_splits::like_sklearn(1, 0.25, 42), InputError);
+  EXPECT_THROW((void)random_splits::like_sklearn(10, 1, 42), InputError);
+  EXPECT_THROW((void)random_splits::like_fastai(10, 0, 42), InputError);
   EXPECT_THROW((void)random_splits::like_fastai(0, 0.2, 42), InputError);
   EXPECT_THROW((void)random_splits::like_fastai(1U << 31, 0.2, 42), InputError);
 }

@@ -102,6 +102,15 @@ TEST(ByteFloats, RoundWhatIsTooSmallToZeroUnlessItIsARoot) {
   }
 }
 
+TEST(ByteFloats, RoundWhatIsTooLargeToTheirLargest) {
+  for (const float number :
+       {3e38F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_EQ(encoded<true>(110, number, rounds_up), 127U) << number;
+    EXPECT_EQ(encoded<false>(110, number, rounds_up), 255U) << number;
+  }
+  EXPECT_EQ(encoded<true>(110, -3e38F), 255U);
+}
+
 /// A parameter with moments of one byte.
 struct ByteNumbers {
   std::vector<float> value, gradient;

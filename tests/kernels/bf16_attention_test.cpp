@@ -165,6 +165,26 @@ TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
   }
 }
 
+TEST_F(Bf16Attention, KeysOutOfReachHaveNoWeight) {
+  for (const bool by_tiles : {false, true}) {
+    if (by_tiles && !test::may_use_tiles()) continue;
+    Bf16Problem problem{40, 32, by_tiles};
+    for (std::size_t key = 0; key < problem.length; ++key) {
+      const float value = key == 5 ? 1e30F : 0;
+      std::fill_n(problem.qkv.data() + key * problem.ld + 64, 32, to_bf16(value));
+    }
+    Head<Bf16> head = problem.head(problem.length);
+    head.reach = 1;
+    std::vector<float> memory(AttentionScratch::floats(problem.length, 32, 1) + lanes);
+    std::vector<Bf16> out(problem.length * 32);
+    attend_bf16(head, out.data(), 32, {memory.data()});
+    for (std::size_t query = 0; query < problem.length; ++query) {
+      const bool reaches = query >= 4 && query <= 6;
+      EXPECT_EQ(to_float(out[query * 32]) != 0, reaches) << "query " << query;
+    }
+  }
+}
+
 TEST_F(Bf16Attention, LargeScoresDoNotOverflow) {
   Bf16Problem problem{40, 32};
   for (Bf16& value : problem.qkv) value = to_bf16(100 * to_float(value));

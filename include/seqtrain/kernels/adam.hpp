@@ -63,15 +63,18 @@ class ByteFloats {
   }
 
   /// Rounds to one of the two nearest numbers, so that the mean over all `random`, which are below
-  /// 2^20, is the number itself. A number below the smallest magnitude may become zero if it has a
-  /// sign; otherwise it becomes that magnitude.
+  /// 2^20, is the number itself. A number below the smallest magnitude becomes zero or that
+  /// magnitude if it has a sign, more often zero than the mean would need; otherwise it becomes
+  /// that magnitude. What is too large, or NaN, becomes the largest magnitude.
   template <class Floats, class Bits>
   SEQTRAIN_INLINE void encode(const Floats& from, const Bits& random, Bits& codes) const {
     using Ints = typename WidthOf<Floats>::Ints;
     const auto bits = reinterpret_cast<Bits>(from);
     const Ints rounded = (reinterpret_cast<Ints>((bits & 0x7fffffff) + random) - zero_) >> 20;
     const Ints least = is_signed ? Ints{} : -reinterpret_cast<Ints>(from > 0);
-    codes = reinterpret_cast<Bits>(rounded > least ? rounded : least);
+    const Ints most = Ints{} + static_cast<std::int32_t>(magnitudes);
+    const Ints at_most = rounded < most ? rounded : most;
+    codes = reinterpret_cast<Bits>(at_most > least ? at_most : least);
     if constexpr (is_signed) codes |= bits >> 31 << 7;
   }
 

@@ -155,6 +155,8 @@ SEQTRAIN_INLINE float exponentials_row(float* scores, std::size_t begin, std::si
     load(scores + i, s);
     s = factor * s - peak;
     power_of_two(s);
+    if (i == first) s = places < static_cast<std::int32_t>(begin - first) ? Floats{} : s;
+    if (i == last) s = places < static_cast<std::int32_t>(end - last) ? s : Floats{};
     total += s;
     dropout.apply(index + static_cast<std::uint32_t>(i), s);
     store(to + i, s);

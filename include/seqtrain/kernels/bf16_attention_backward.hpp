@@ -76,7 +76,6 @@ inline void attend_bf16_backward(const Head<Bf16>& head, const Bf16* d_out, std:
     const Bf16* const g = matrices.rows_of_queries(d_out, ld_out);
     float* const p = matrices.scores(q, k);
     float* const d = matrices.scores(g, matrices.rows_of_keys(head.v));
-    const std::size_t used = round_to_lanes(block.keys);
     Bf16* const kept = matrices.take_bf16(queries * ld);
     // The gradient of the scores times their scale, in the first halves of the rows of d.
     Bf16* const d_scores = reinterpret_cast<Bf16*>(d);
@@ -93,16 +92,12 @@ inline void attend_bf16_backward(const Head<Bf16>& head, const Bf16* d_out, std:
         }
         const float inverse = detail::exponentials_row<width>(p_row, of.begin, of.end, keys, scale,
                                                               Dropout{}, 0, p_row);
-        detail::score_gradient<width>(p_row, inverse, d_row, used, head.dropout,
+        detail::score_gradient<width>(p_row, inverse, d_row, keys, head.dropout,
                                       dropout_index(head, block, row), kept + row * ld);
         if (head.d_bias != nullptr) {
           add_row<width>(d_row, block.keys, head.d_bias - static_cast<std::ptrdiff_t>(of.place));
         }
-        detail::multiply_row<width>(d_row, head.scale(), used, d_scores + 2 * row * ld);
-        for (std::size_t i = used; i < keys; i += width) {
-          store(kept + row * ld + i, typename Width<width>::Floats{});
-          store(d_scores + 2 * row * ld + i, typename Width<width>::Floats{});
-        }
+        detail::multiply_row<width>(d_row, head.scale(), keys, d_scores + 2 * row * ld);
       }
     });
     for (std::size_t row = block.queries; row < queries; ++row) {

@@ -26,7 +26,8 @@ struct AdamMoments {
   std::optional<tensor::RowSet> moving = {};
 
   /// Returns zero moments. With `eight_bit` they take one byte each, unless the parameter has fewer
-  /// than 4,096 numbers or no whole blocks, or tells its touched rows: the others take no memory.
+  /// than 4,096 numbers or no whole blocks, or tells its touched rows: without weight decay the
+  /// others take no memory.
   static AdamMoments fresh(const tensor::Parameter& parameter, bool eight_bit) {
     const auto options = parameter.value.options().requires_grad(false);
     constexpr std::int64_t block = kernels::byte_block;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +76,8 @@ SEQTRAIN_SEPARATE void update(std::span<const AdamItem> items) {
     float* const value = numbers(item.parameter->value);
     float* const gradient = numbers(item.parameter->gradient);
     if (item.moments->eight_bit()) {
-      const kernels::RandomBits random{random::mix(index, std::uint64_t(*numbers(step)))};
+      const kernels::RandomBits random{
+          random::mix(index, std::bit_cast<std::uint32_t>(*numbers(step)))};
       const kernels::AdamBytes bytes{value, gradient, exp_avg.mutable_data_ptr<std::uint8_t>(),
                                      exp_avg_sq.mutable_data_ptr<std::uint8_t>()};
       kernels::adam(item.factors, random, bytes, begin, end);
