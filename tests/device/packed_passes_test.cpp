@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include <seqtrain/weights/model_config.hpp>
 
 #include "support/fake_device.hpp"
+#include "support/made_checkpoint.hpp"
 #include "support/model_case.hpp"
 #include "support/on_device.hpp"
 #include "support/one_thread.hpp"
@@ -30,15 +30,13 @@ namespace {
 
 using tests::fake_device;
 
-/// The small models whose encoders have packed passes.
+/// The small models whose encoders have packed passes: all but DeBERTa's with a convolution.
 std::vector<std::filesystem::path> packed_cases() {
-  static const std::set<std::string> families{"bert",      "roberta", "xlm",    "distilbert",
-                                              "camembert", "electra", "albert", "modernbert"};
-  std::vector<std::filesystem::path> cases;
-  for (const auto& directory : tests::model_cases()) {
-    const std::string name = directory.filename();
-    if (families.contains(name.substr(0, name.find('_')))) cases.push_back(directory);
-  }
+  auto cases = tests::model_cases();
+  std::erase_if(cases, [](const auto& directory) {
+    const weights::ConfigFile file{directory / "config.json"};
+    return file.root().find("conv_kernel_size").has_value();
+  });
   return cases;
 }
 
@@ -106,6 +104,7 @@ double error(const model::AnyClassifier& exact, const model::AnyClassifier& othe
   double square = 0, all = 0;
   for (std::size_t i = 0; i < exact.parameters().size(); ++i) {
     const auto& [a, b] = std::pair{exact.parameters()[i], other.parameters()[i]};
+    if (!a.gradient.defined()) continue;
     const double length = length_of(a.gradient);
     const double difference = length_of(a.gradient.cpu() - b.gradient.cpu());
     EXPECT_LE(difference, 0.1 * length + 2e-3) << a.name;
@@ -139,7 +138,8 @@ TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsInFp32) {
 }
 
 TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsForAnyLengths) {
-  for (const char* const name : {"bert_without_padding", "albert_groups"}) {
+  for (const char* const name : {"bert_without_padding", "albert_groups", "mpnet", "deberta_v3"}) {
+    SCOPED_TRACE(name);
     const auto directory = tests::small_model(name).directory();
     for (const bool frozen : {false, true}) {
       auto padded = load(directory, 0, true, model::Precision::fp32, frozen);
@@ -171,13 +171,13 @@ void expect_slopes(model::AnyClassifier& model, const data::Batch& batch) {
     const double length = length_of(gradient);
     if (length < 1e-2) continue;
     ++compared;
-    const at::Tensor step = gradient.div(length).mul(1e-2);  // equal seeds give equal masks
+    const at::Tensor step = gradient.div(length).mul(3e-3);  // equal seeds give equal masks
     const at::Tensor value = parameter.value.detach();
     const at::Tensor before = value.clone();
     const double above = (value.add_(step), loss());
     const double below = (value.sub_(step, 2), loss());
     value.copy_(before);
-    EXPECT_NEAR((above - below) / 2e-2, length, 0.03 * length + 1e-3) << parameter.name;
+    EXPECT_NEAR((above - below) / 6e-3, length, 0.03 * length + 1e-3) << parameter.name;
     for (const auto& other : model.parameters()) other.gradient.zero_();
     static_cast<void>(loss());
     EXPECT_TRUE(parameter.gradient.cpu().equal(gradient.cpu())) << parameter.name;
@@ -186,11 +186,70 @@ void expect_slopes(model::AnyClassifier& model, const data::Batch& batch) {
 }
 
 TEST_F(PackedPasses, GiveTheGradientWithDropout) {
-  for (const char* const name : {"bert_gelu", "albert", "modernbert_global"}) {
+  for (const char* const name :
+       {"bert_gelu", "albert", "modernbert_global", "mpnet", "deberta_v3"}) {
     SCOPED_TRACE(name);
     const auto directory = tests::small_model(name).directory();
     auto model = load(directory, 0.3, false, model::Precision::fp32);
-    expect_slopes(model, tests::ModelCase{directory}.batch(0));
+    expect_slopes(model, batch_of(directory));
+  }
+}
+
+/// Encoders whose scores have a bias, in their forms.
+std::vector<tests::MadeModel> biased_models() {
+  const auto deberta = [](const std::string& terms, const char* more) {
+    return tests::MadeModel{.family = "deberta-v2",
+                            .more = R"("relative_attention": true, "pos_att_type": ")" + terms +
+                                    R"(", "type_vocab_size": 0, )" + more};
+  };
+  return {{.family = "mpnet"},
+          deberta("c2p|p2c", R"("position_buckets": 16, "share_att_key": true,
+                                "norm_rel_ebd": "layer_norm", "position_biased_input": false)"),
+          deberta("c2p", R"("max_relative_positions": 9, "embedding_size": 32)"),
+          deberta("p2c", R"("position_buckets": 8)"),
+          deberta("c2p|p2c", R"("conv_act": "tanh")")};
+}
+
+/// Returns a batch of rows of 1 to 60 tokens, none of which is the padding's.
+data::Batch made_batch() {
+  auto batch = tests::MadeCheckpoint::batch(0);
+  std::ranges::replace(batch.input_ids, 1, 5);
+  return batch;
+}
+
+TEST_F(PackedPasses, GiveTheGradientsOfScoresWithABias) {
+  const auto batch = made_batch();
+  for (const auto& made : biased_models()) {
+    const tests::MadeCheckpoint checkpoint{made};
+    for (const auto precision :
+         {model::Precision::fp32, model::Precision::bf16, model::Precision::fp16}) {
+      for (const bool mean : {false, true}) {
+        SCOPED_TRACE(made.family + " " + made.more + (mean ? " mean " : " ") +
+                     std::string{model::name(precision)});
+        const auto results = [&](c10::Device device, model::Precision type, bool autograd) {
+          auto model = model::load_classifier(checkpoint.path(), {.dropout = 0,
+                                                                  .few_shot = mean,
+                                                                  .seed = 3,
+                                                                  .device = device,
+                                                                  .precision = type,
+                                                                  .autograd = autograd});
+          if (const auto& scale = model.parameters().front().loss_scale) scale->value.fill_(1);
+          static_cast<void>(model.accumulate(batch, 1));
+          return model;
+        };
+        auto exact = results(at::kCPU, model::Precision::fp32, true);
+        auto padded = results(fake_device, precision, true);
+        tests::reset_device_counts();
+        auto packed = results(fake_device, precision, false);
+        EXPECT_LE(tests::device_counts().largest_product, 512) << "of 420 tokens in 780 cells";
+        const bool is_exact = precision == model::Precision::fp32;
+        EXPECT_LT((exact.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(),
+                  is_exact ? 2e-5 : 0.05);
+        const double difference = error(exact, packed);
+        EXPECT_LT(difference, is_exact ? 2e-5 : 0.05);
+        EXPECT_LE(difference, 1.5 * error(exact, padded) + 1e-5);
+      }
+    }
   }
 }
 
@@ -210,7 +269,7 @@ TEST_F(PackedPasses, NeedFewerOperators) {
     const auto compare = [&](const char* what, auto make) {
       const auto packed = operators_of(make(directory, 0.1, false, model::Precision::bf16), batch);
       const auto padded = operators_of(make(directory, 0.1, true, model::Precision::bf16), batch);
-      EXPECT_LT(packed, padded * 2 / 3) << what;
+      EXPECT_LT(packed, padded * 7 / 10) << what;
       RecordProperty(directory.filename().string() + what,
                      std::to_string(packed) + " of " + std::to_string(padded));
     };
@@ -274,17 +333,19 @@ TEST_F(PackedPasses, ComputeLongRowsByWindowsInBf16AndByOperatorsInFp32) {
 }
 
 TEST_F(PackedPasses, GiveEqualBitsForEqualSeeds) {
-  const auto directory = packed_cases().front();
-  const auto batch = tests::ModelCase{directory}.batch(0);
-  const auto loss = [&] {
+  for (const auto& directory : packed_cases()) {
+    SCOPED_TRACE(directory.filename());
+    const auto batch = batch_of(directory);
+    const auto loss = [&] {
+      auto model = load(directory, 0.3, false);
+      return static_cast<double>(model.accumulate(batch, 1));
+    };
+    EXPECT_EQ(loss(), loss());
     auto model = load(directory, 0.3, false);
-    return static_cast<double>(model.accumulate(batch, 1));
-  };
-  EXPECT_EQ(loss(), loss());
-  auto model = load(directory, 0.3, false);
-  auto later = batch;
-  later.index = 7;
-  EXPECT_NE(loss(), static_cast<double>(model.accumulate(later, 1)));
+    auto later = batch;
+    later.index = 7;
+    EXPECT_NE(loss(), static_cast<double>(model.accumulate(later, 1)));
+  }
 }
 
 TEST_F(PackedPasses, AccumulateGradients) {

@@ -308,6 +308,11 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   TORCH_CHECK(!deterministic || at::globalContext().deterministicAlgorithms(), op.schema().name(),
               " may give other bits each time");
   if (waits(op.schema().name())) wait();
+  if (op.schema().name() == "aten::addmm" || op.schema().name() == "aten::mm") {
+    const std::size_t factor = op.schema().name() == "aten::mm" ? 0 : 1;
+    counts.largest_product =
+        std::max(counts.largest_product, arguments(op, stack)[factor].toTensor().size(0));
+  }
   const InOperator inside;
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }
@@ -423,6 +428,8 @@ struct PackedAttention {
   double p;
   std::optional<std::int64_t> reach = {};  // distance of the farthest key
   at::Tensor mask = {};
+  at::Tensor bias = {};  // [rows, heads, length, length], fp32
+  std::optional<double> given_scale = {};
 
   void draw_mask(std::int64_t longest) {
     mask = p > 0 ? mask_of({q.size(1), q.size(0), longest}, p) : at::empty(0);
@@ -441,6 +448,7 @@ struct PackedAttention {
         return x.cpu().to(at::kFloat).narrow(0, start, length).transpose(0, 1);
       };
       at::Tensor scores = at::matmul(part(q), part(k).mT()).mul(scale());
+      if (bias.defined()) scores = scores + bias[row];
       const at::Tensor place = at::arange(length);
       const at::Tensor distance = (place.unsqueeze(0) - place.unsqueeze(1)).abs();
       if (reach) scores = scores.masked_fill(distance > *reach, -INFINITY);
@@ -450,7 +458,9 @@ struct PackedAttention {
       use(part(q), part(k), part(v), at::softmax(scores, -1), factors, part);
     }
   }
-  [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(q.size(2))); }
+  [[nodiscard]] double scale() const {
+    return given_scale.value_or(1 / std::sqrt(static_cast<double>(q.size(2))));
+  }
 
   [[nodiscard]] at::Tensor forward() const {
     std::vector<at::Tensor> rows;
@@ -460,34 +470,62 @@ struct PackedAttention {
     return joined(rows, q);
   }
 
-  // Returns the gradients of q, k and v.
-  [[nodiscard]] std::array<at::Tensor, 3> backward(const at::Tensor& gradient) const {
-    std::array<std::vector<at::Tensor>, 3> rows;
+  // Returns the gradients of q, k, v and the bias.
+  [[nodiscard]] std::array<at::Tensor, 4> backward(const at::Tensor& gradient) const {
+    std::array<std::vector<at::Tensor>, 4> rows;
     each_row([&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                  const at::Tensor& shares, const at::Tensor& factors, const auto& part) {
       const at::Tensor d_out = part(gradient);
       const at::Tensor d_shares = at::matmul(d_out, value.mT()) * factors;
-      const at::Tensor d_scores = shares * (d_shares - (d_shares * shares).sum(-1, true)) * scale();
+      const at::Tensor d_sums = shares * (d_shares - (d_shares * shares).sum(-1, true));
+      const at::Tensor d_scores = d_sums * scale();
       rows[0].push_back(at::matmul(d_scores, key));
       rows[1].push_back(at::matmul(d_scores.mT(), query));
       rows[2].push_back(at::matmul((shares * factors).mT(), d_out));
+      if (bias.defined()) rows[3].push_back(d_sums.to(q.scalar_type()));
     });
-    return {joined(rows[0], q), joined(rows[1], q), joined(rows[2], q)};
+    return {joined(rows[0], q), joined(rows[1], q), joined(rows[2], q),
+            bias.defined() ? at::stack(rows[3]).to(q.device()) : at::Tensor{}};
   }
 };
+
+// Attention of rows [rows, length, heads, size] of equal length, or of one that has several rows in
+// it. The arguments are in the operator's order, the first of which is q.
+PackedAttention packed_rows(std::span<const c10::IValue> q_first, const c10::IValue& starts,
+                            double p, const c10::IValue& scale) {
+  const at::Tensor q = q_first[0].toTensor();
+  PackedAttention packed{q.flatten(0, 1),
+                         q_first[1].toTensor().flatten(0, 1),
+                         q_first[2].toTensor().flatten(0, 1),
+                         {},
+                         p};
+  packed.starts = starts.isTensor()
+                      ? starts.toTensor()
+                      : at::arange(q.size(0) + 1, at::kInt).mul(q.size(1)).to(at::kInt);
+  packed.given_scale = scale.toOptional<double>();
+  if (!q_first[3].isTensor() || !q_first[3].toTensor().defined()) return packed;
+  const at::Tensor bias = q_first[3].toTensor();
+  const std::array<std::int64_t, 4> sizes{q.size(0), q.size(2), q.size(1), q.size(1)};
+  TORCH_CHECK(!starts.isTensor() && bias.sizes() == at::IntArrayRef{sizes} &&
+                  bias.scalar_type() == q.scalar_type() && bias.stride(3) == 1 &&
+                  bias.stride(2) % 8 == 0 && bias.stride(1) % 8 == 0,
+              "the bias has another type or form than CUDA's operator demands");
+  packed.bias = bias.cpu().to(at::kFloat);
+  return packed;
+}
 
 void attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
   const InOperator inside;
   const auto all = arguments(op, stack);
-  const auto row = [&](std::size_t i) { return all[i].toTensor().squeeze(0); };
-  PackedAttention packed{row(0), row(1), row(2), all[4].toTensor(), all[8].toDouble()};
-  packed.draw_mask(all[6].toInt());
+  const auto sizes = all[0].toTensor().sizes().vec();
+  PackedAttention packed = packed_rows(all, all[4], all[8].toDouble(), all[11]);
+  packed.draw_mask(all[4].isTensor() ? all[6].toInt() : sizes[1]);
   torch::jit::drop(*stack, all.size());
   const at::Device device = packed.q.device();
   const at::Tensor nothing = at::empty(0).to(device);
-  torch::jit::push(*stack, packed.forward().unsqueeze(0), nothing, packed.mask.to(device), nothing,
+  torch::jit::push(*stack, packed.forward().view(sizes), nothing, packed.mask.to(device), nothing,
                    0, 0);
 }
 
@@ -496,20 +534,25 @@ void attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack)
   count(&DeviceCounts::operators);
   const InOperator inside;
   const auto all = arguments(op, stack);
-  const auto row = [&](std::size_t i) { return all[i].toTensor().squeeze(0); };
-  const PackedAttention packed{
-      row(1), row(2), row(3), all[6].toTensor(), all[11].toDouble(), {}, all[12].toTensor().cpu()};
+  const auto sizes = all[1].toTensor().sizes().vec();
+  PackedAttention packed = packed_rows(all.subspan(1), all[6], all[11].toDouble(), all[16]);
+  packed.mask = all[12].toTensor().cpu();
   TORCH_CHECK(all[19].toBool(), "the gradients have to share their memory");
-  const at::Tensor result = at::stack(packed.backward(row(0)), 1).unsqueeze(0);
+  TORCH_CHECK(all[17].toInt() == 1, "more splits of the keys add in an order that varies");
+  const auto gradients = packed.backward(all[0].toTensor().flatten(0, 1));
+  const at::Tensor result = at::stack({gradients[0], gradients[1], gradients[2]}, 1)
+                                .view({sizes[0], sizes[1], 3, sizes[2], sizes[3]});
+  const bool has_bias = all[15].toBool();
   torch::jit::drop(*stack, all.size());
   for (std::int64_t i = 0; i < 3; ++i) stack->emplace_back(result.select(2, i));
-  stack->emplace_back(at::Tensor{});
+  stack->emplace_back(has_bias ? gradients[3] : at::Tensor{});
 }
 
 // FlashAttention, which GPUs have for two types. Its window is as wide on both sides here.
 void check_flash(const at::Tensor& q, const c10::IValue& left, const c10::IValue& right) {
   TORCH_CHECK(q.scalar_type() == at::kHalf || q.scalar_type() == at::kBFloat16,
               "FlashAttention only supports fp16 and bf16");
+  TORCH_CHECK(q.size(-1) <= 256, "FlashAttention only supports heads of at most 256 columns");
   TORCH_CHECK(q.dim() == 3 && left.toInt() == right.toInt(), "the arguments are of another form");
 }
 
@@ -539,7 +582,7 @@ void flash_attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* 
                                all[12].toTensor().cpu()};
   const auto gradients = packed.backward(all[0].toTensor());
   torch::jit::drop(*stack, all.size());
-  for (const at::Tensor& gradient : gradients) stack->emplace_back(gradient);
+  for (std::size_t i = 0; i < 3; ++i) stack->emplace_back(gradients[i]);
 }
 
 at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides,

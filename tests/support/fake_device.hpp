@@ -10,6 +10,7 @@ struct DeviceCounts {
   std::int64_t copies_from = 0;  ///< from the device to the host
   std::int64_t waits = 0;        ///< calls that return only after the device has done its work
   std::int64_t operators = 0;
+  std::int64_t largest_product = 0;  ///< the most rows that the first factor of a product had
 };
 
 /// Returns the counts since the start or the last reset.

@@ -47,11 +47,11 @@ concept HasCpuParts = requires(const E& encoder) {
 };
 
 /// An encoder whose layers read no more than `LayerParts` says, so that `packed::Layers` can
-/// compute them.
+/// compute them. `layers` may return nothing if a configuration needs more.
 template <class E>
 concept HasLayers = requires(const E& encoder, const tensor::Batch& batch, Dropout& dropout) {
   { encoder.embed(batch, dropout) } -> std::same_as<at::Tensor>;
-  { encoder.layers() } -> std::convertible_to<EncoderLayers>;
+  { encoder.layers() } -> std::convertible_to<std::optional<EncoderLayers>>;
 };
 
 }  // namespace seqtrain::model

@@ -92,7 +92,8 @@ class PackedPasses : public OperatorPasses {
     return {.starts = input.starts,
             .first = input.starts.narrow(0, 0, batch.rows).to(at::kLong),
             .positions = input.positions.view({-1, 1, 1}),
-            .longest = longest(batch)};
+            .longest = longest(batch),
+            .width = (*std::ranges::max_element(batch.lengths) + 15) / 16 * 16};
   }
 
   /// Returns the hidden states before the layers, [tokens, hidden], fp32.

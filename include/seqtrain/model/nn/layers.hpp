@@ -23,6 +23,7 @@
 
 #include <seqtrain/kernels/row_products.hpp>
 #include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/autocast.hpp>
@@ -228,6 +229,7 @@ struct LayerParts {
   LayerNorm norm1;
   Linear intermediate, output;
   LayerNorm norm2;
+  ScoreBias bias = {};  ///< what is added to scores, if it is not `EncoderLayers::distances`' own
 };
 
 /// The residual after a part of a layer and what the next part reads of it, or the gradients of
@@ -260,6 +262,7 @@ struct EncoderLayers {
   std::vector<std::size_t> order = {};
   DropoutRates dropout = {};
   bool mean_pooling = false;
+  DistancesOf distances = {};  ///< empty if scores do not depend on distances but by `LayerTraits`
 };
 
 /// Returns the index of a layer for each step. If there is no order, each layer is applied once.

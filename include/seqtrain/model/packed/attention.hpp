@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,13 +9,17 @@
 #include <utility>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/_efficient_attention_backward.h>
 #include <ATen/ops/_efficient_attention_forward.h>
 #include <ATen/ops/_flash_attention_backward.h>
 #include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/native_dropout.h>
 #include <ATen/ops/stack.h>
 
+#include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/packed/grid.hpp>
 
 namespace seqtrain::model::packed {
 
@@ -24,21 +29,29 @@ struct Rows {
   at::Tensor first;      ///< int64 [rows]: each row's first token
   at::Tensor positions;  ///< int32 [tokens, 1, 1]
   std::int64_t longest;  ///< the largest number of tokens of a row
+  std::int64_t width;    ///< that of a text, rounded up to a multiple of 16 as a bias has to be
   /// The angles of rotary positions by their base, which the first layer of a pass makes.
   mutable std::map<double, Rotary> rotary = {};
+  mutable std::optional<Grid> grid = {};  ///< for layers whose scores have a bias
 };
 
 /// Attention of packed rows, and its numbers of one forward pass. Rows that are longer than a
 /// window have FlashAttention (Dao 2024), which only computes in fp16 and bf16; others have
-/// attention by Rabe and Staats (2021).
+/// attention by Rabe and Staats (2021), which takes a bias only in rows of equal width. Autograd
+/// computes the bias.
 class Attention {
  public:
-  Attention(const LayerTraits& traits, double dropout) : traits_{traits}, dropout_{dropout} {}
+  Attention(const LayerParts& parts, const DropoutRates& rates)
+      : traits_{parts.traits},
+        own_bias_{parts.bias},
+        dropout_{rates.attention},
+        distance_dropout_{rates.distances} {}
 
   /// Returns the result [tokens, hidden] of q, k and v [tokens, 3 hidden], which it changes.
   at::Tensor forward(at::Tensor qkv, const Rows& rows, bool training) {
-    const std::int64_t tokens = qkv.size(0), hidden = qkv.size(1) / 3;
+    const std::int64_t hidden = qkv.size(1) / 3;
     turn(qkv, rows, 1);
+    if (rows.grid) qkv = qkv.index_select(0, rows.grid->tokens);
     const auto parts = by_head(qkv).unbind(1);
     const at::Tensor &q = parts[0], &k = parts[1], &v = parts[2];
     const double dropout = training ? dropout_ : 0;
@@ -48,14 +61,17 @@ class Attention {
           /*is_causal=*/false, /*return_debug_mask=*/false, std::optional<double>{}, window,
           window);
     } else {
+      if (rows.grid) bias_ = bias(q, k, rows, training);
+      const auto starts = starts_of(rows);
       std::tie(context_, logsumexp_, seed_, offset_, std::ignore, std::ignore) =
-          at::_efficient_attention_forward(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0),
-                                           /*bias=*/{}, rows.starts, rows.starts, rows.longest,
+          at::_efficient_attention_forward(by_row(q, rows), by_row(k, rows), by_row(v, rows),
+                                           detail::if_defined(bias_), starts, starts, rows.longest,
                                            rows.longest, dropout, /*custom_mask_type=*/0,
-                                           /*compute_log_sumexp=*/training);
+                                           /*compute_log_sumexp=*/training, scale(q));
     }
     qkv_ = std::move(qkv);
-    return context_.view({tokens, hidden});
+    const at::Tensor context = context_.view({-1, hidden});
+    return rows.grid ? context.index_select(0, rows.grid->cells) : context;
   }
 
   /// Returns the gradient of q, k and v side by side. One split of the keys gives equal bits; with
@@ -63,7 +79,8 @@ class Attention {
   at::Tensor backward(const at::Tensor& d_context, const Rows& rows) {
     const at::Tensor qkv = std::exchange(qkv_, {});
     const at::Tensor context = std::exchange(context_, {});
-    const at::Tensor d = d_context.view(context.sizes());
+    const at::Tensor d = (rows.grid ? d_context.index_select(0, rows.grid->tokens) : d_context)
+                             .view(context.sizes());
     const auto parts = by_head(qkv).unbind(1);
     const at::Tensor &q = parts[0], &k = parts[1], &v = parts[2];
     at::Tensor d_qkv;
@@ -73,26 +90,71 @@ class Attention {
           dropout_, /*is_causal=*/false, seed_, offset_, /*scale=*/{}, window, window);
       d_qkv = at::stack({d_q, d_k, d_v}, 1).view(qkv.sizes());
     } else {
+      const bool has_gradient = bias_.defined() && bias_.requires_grad();
+      const auto starts = starts_of(rows);
       const auto gradients = at::_efficient_attention_backward(
-          d, q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), /*bias=*/{}, context, rows.starts,
-          rows.starts, rows.longest, rows.longest, logsumexp_, dropout_, seed_, offset_,
-          /*custom_mask_type=*/0, /*bias_requires_grad=*/false, /*scale=*/{},
-          /*num_splits_key=*/1, /*window_size=*/{}, /*shared_storage_dqdkdv=*/true);
+          d, by_row(q, rows), by_row(k, rows), by_row(v, rows), detail::if_defined(bias_), context,
+          starts, starts, rows.longest, rows.longest, logsumexp_, dropout_, seed_, offset_,
+          /*custom_mask_type=*/0, has_gradient, scale(q), /*num_splits_key=*/1,
+          /*window_size=*/{}, /*shared_storage_dqdkdv=*/true);
       // The three gradients are parts of one tensor, as q, k and v are.
       d_qkv = std::get<0>(gradients).as_strided(qkv.sizes(), qkv.strides());
+      if (has_gradient) bias_backward(std::get<3>(gradients), d_qkv);
+      if (rows.grid) d_qkv = d_qkv.index_select(0, rows.grid->cells);
     }
     turn(d_qkv, rows, -1);
     return d_qkv;
   }
 
   /// Lets go of what `forward` kept.
-  void forget() { qkv_ = context_ = logsumexp_ = seed_ = offset_ = at::Tensor{}; }
+  void forget() { qkv_ = context_ = logsumexp_ = seed_ = offset_ = bias_ = q_ = k_ = at::Tensor{}; }
 
  private:
   /// Returns q, k and v [tokens, 3 hidden] as [tokens, 3, heads, hidden / heads].
   [[nodiscard]] at::Tensor by_head(const at::Tensor& qkv) const {
     const auto heads = static_cast<std::int64_t>(traits_.heads);
     return qkv.view({qkv.size(0), 3, heads, qkv.size(1) / 3 / heads});
+  }
+
+  /// Returns x [tokens, heads, size] as one row that has all rows in it, or as rows of equal width.
+  static at::Tensor by_row(const at::Tensor& x, const Rows& rows) {
+    return x.unflatten(0, {rows.grid ? rows.grid->rows : 1, -1});
+  }
+
+  static std::optional<at::Tensor> starts_of(const Rows& rows) {
+    return rows.grid ? std::nullopt : std::optional{rows.starts};
+  }
+
+  /// Returns the factor of scores.
+  [[nodiscard]] double scale(const at::Tensor& q) const {
+    return 1 /
+           std::sqrt(static_cast<double>(q.size(-1)) * static_cast<double>(traits_.score_parts));
+  }
+
+  /// Returns the layer's own bias of the scores, or the one that layers share.
+  [[nodiscard]] at::Tensor bias(const at::Tensor& q, const at::Tensor& k, const Rows& rows,
+                                bool training) {
+    BatchDistances distances = rows.grid->distances;
+    if (!own_bias_) return distances.numbers;
+    const at::AutoGradMode enabled{training};
+    q_ = q.detach().set_requires_grad(training);
+    k_ = k.detach().set_requires_grad(training);
+    if (training && distance_dropout_ > 0) {
+      distances.numbers =
+          std::get<0>(at::native_dropout(distances.numbers, distance_dropout_, true));
+    }
+    return rows.grid->masked(
+        own_bias_(by_row(q_, rows).transpose(1, 2), by_row(k_, rows).transpose(1, 2), distances),
+        q.scalar_type());
+  }
+
+  /// Adds the gradients of all that the bias was computed from.
+  void bias_backward(const at::Tensor& d_bias, const at::Tensor& d_qkv) {
+    std::exchange(bias_, {}).backward(d_bias);
+    const auto parts = by_head(d_qkv).unbind(1);
+    if (q_.defined() && q_.grad().defined()) parts[0].add_(q_.grad());
+    if (k_.defined() && k_.grad().defined()) parts[1].add_(k_.grad());
+    q_ = k_ = at::Tensor{};
   }
 
   /// Returns the distance of the farthest key of a query, if rows are longer.
@@ -111,8 +173,10 @@ class Attention {
   }
 
   LayerTraits traits_;
-  double dropout_;
-  at::Tensor qkv_, context_, logsumexp_, seed_, offset_;
+  ScoreBias own_bias_;
+  double dropout_, distance_dropout_;
+  at::Tensor qkv_, context_, logsumexp_, seed_, offset_, bias_;
+  at::Tensor q_, k_;  ///< those that the bias was computed from
 };
 
 }  // namespace seqtrain::model::packed

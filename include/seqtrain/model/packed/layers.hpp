@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gelu_backward.h>
@@ -21,6 +22,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/map.hpp>
@@ -90,7 +92,7 @@ class Layer {
         attention_output_{{parts.attention_output}, copies, parameters},
         intermediate_{{parts.intermediate}, copies, parameters},
         output_{{parts.output}, copies, parameters},
-        attention_{parts.traits, dropout.attention},
+        attention_{parts, dropout},
         norm1_{parts.norm1},
         norm2_{parts.norm2},
         dropout1_{dropout.attention_output},
@@ -191,7 +193,11 @@ class Layers {
  public:
   /// `type` is the type of products. The gradients of `parameters` may get other tensors.
   Layers(const EncoderLayers& parts, at::ScalarType type, std::span<tensor::Parameter> parameters)
-      : copies_{type}, all_tokens_{parts.mean_pooling}, shares_{!parts.order.empty()} {
+      : copies_{type},
+        all_tokens_{parts.mean_pooling},
+        shares_{!parts.order.empty()},
+        shares_bias_{!parts.layers.front().bias},
+        distances_{parts.distances} {
     std::vector<Layer> made;
     for (const LayerParts& layer : parts.layers) {
       made.emplace_back(layer, parts.dropout, copies_, parameters);
@@ -208,6 +214,7 @@ class Layers {
   /// `backward` needs.
   at::Tensor forward(const at::Tensor& embedded, const Rows& rows, bool training) {
     copies_.refresh();
+    if (distances_) make_grid(rows, training);
     Hidden hidden{embedded, embedded};
     for (Layer& layer : layers_) {
       hidden = layer.forward(hidden, rows, training, !all_tokens_ && &layer == &layers_.back());
@@ -228,6 +235,9 @@ class Layers {
       if (shares_) norms.add();  // the operator takes each tensor once
     }
     norms.add();
+    if (rows.grid && rows.grid->shared.requires_grad()) {
+      rows.grid->shared.backward(rows.grid->distances.numbers.grad());
+    }
     return d.residual.is_same(d.normal) ? d.normal : d.residual.add(d.normal);
   }
 
@@ -237,9 +247,20 @@ class Layers {
   }
 
  private:
+  void make_grid(const Rows& rows, bool training) const {
+    const at::AutoGradMode enabled{training};
+    Grid& grid = rows.grid.emplace(rows.starts, rows.positions, rows.width);
+    grid.distances = distances_(rows.width);
+    at::Tensor& numbers = grid.distances.numbers;
+    grid.shared = shares_bias_ ? grid.masked(numbers, copies_.type()) : numbers;
+    numbers = grid.shared.detach().set_requires_grad(grid.shared.requires_grad());
+  }
+
   ParameterCopies copies_;
   bool all_tokens_;
-  bool shares_;  ///< tokens pass through a layer more than once
+  bool shares_;       ///< tokens pass through a layer more than once
+  bool shares_bias_;  ///< the scores of all layers have one bias, if they have any
+  DistancesOf distances_;
   std::size_t reach_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
 };

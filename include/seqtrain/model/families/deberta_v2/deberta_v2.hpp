@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/conv1d.h>
 
 #include <seqtrain/model/cpu/build.hpp>
@@ -46,7 +45,7 @@ class DebertaV2Embeddings {
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     at::Tensor sum = word_(ids);
-    if (position_) sum = sum.add((*position_)(at::arange(ids.size(1), ids.options())));
+    if (position_) sum = sum.add((*position_)(tensor::positions(batch)));
     if (type_) sum = sum.add((*type_)(batch.token_type_ids));
     if (projection_) sum = (*projection_)(sum);
     sum = norm_(sum);
@@ -143,7 +142,7 @@ class DebertaV2Encoder {
     const std::int64_t width = batch.input_ids.size(1);
     std::optional<BatchDistances> distances;
     if (distances_) distances = (*distances_)(width);
-    const at::Tensor embeddings = embeddings_(batch, dropout);
+    const at::Tensor embeddings = embed(batch, dropout);
     at::Tensor hidden = embeddings;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       hidden = layers_[i](hidden, mask, distances, dropout);
@@ -155,16 +154,32 @@ class DebertaV2Encoder {
     return pooled(hidden, batch, config_.mean_pooling);
   }
 
-  /// Returns the encoder for the hand-written passes, which have no convolution and no embeddings
-  /// of another size than the hidden states'.
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    return embeddings_(batch, dropout);
+  }
+
+  /// Returns the layers, or nothing if there is a convolution.
+  [[nodiscard]] std::optional<EncoderLayers> layers() const {
+    if (convolution_) return {};
+    EncoderLayers all{{}, {}, LayerForm{}.dropout(config_), config_.mean_pooling};
+    all.dropout.distances = config_.hidden_dropout_prob;
+    for (const auto& layer : layers_) {
+      all.layers.push_back(layer.parts());
+      if (!has_distances()) continue;
+      all.layers.back().bias = [layer](const auto&... numbers) { return layer.bias(numbers...); };
+      all.distances = *distances_;
+    }
+    return all;
+  }
+
+  /// Returns the encoder for the hand-written passes, which have no embeddings of another size than
+  /// the hidden states'.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    if (convolution_ || config_.embedding_size != config_.hidden_size) return {};
-    EncoderLayers layers{{}, {}, LayerForm{}.dropout(config_), config_.mean_pooling};
-    layers.dropout.distances = config_.hidden_dropout_prob;
-    for (const auto& layer : layers_) layers.layers.push_back(layer.parts());
-    auto parts = cpu::encoder<T>(embeddings_.cpu_part(), layers);
-    if (parts && distances_ && (config_.content_to_position || config_.position_to_content)) {
+    const auto all = layers();
+    if (!all || config_.embedding_size != config_.hidden_size) return {};
+    auto parts = cpu::encoder<T>(embeddings_.cpu_part(), *all);
+    if (parts && has_distances()) {
       parts->vectors = distances_->template cpu_parts<T>();
       parts->vectors->has_queries = config_.position_to_content;
       parts->vectors->has_keys = config_.content_to_position;
@@ -176,6 +191,11 @@ class DebertaV2Encoder {
   }
 
  private:
+  /// Tells whether scores depend on distances.
+  [[nodiscard]] bool has_distances() const {
+    return distances_ && (config_.content_to_position || config_.position_to_content);
+  }
+
   DebertaV2Embeddings embeddings_;
   DebertaV2Config config_;
   std::vector<DebertaV2Layer> layers_;

@@ -6,23 +6,17 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
-#include <c10/core/Device.h>
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/distance_vectors.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
+#include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 
 namespace seqtrain::model {
-
-/// The embeddings of the distances that occur in a batch.
-struct BatchDistances {
-  at::Tensor embeddings;  ///< [distances, hidden]
-  at::Tensor of_pairs;    ///< int64 [width, width]: a row of `embeddings` for each query and key
-};
 
 /// Embeddings of the distance of two tokens (He et al. 2021). A distance up to half of the buckets
 /// has a row of its own. Larger ones share rows, by their logarithm, up to the largest distance.
@@ -36,19 +30,15 @@ class Distances {
         half_{config.position_buckets > 0 ? config.position_buckets / 2 : 0},
         farthest_{config.max_relative_positions} {}
 
-  /// Returns the embeddings of the distances in a batch of this width.
+  /// Returns the embeddings of the distances in a batch of this width, [distances, hidden].
   [[nodiscard]] BatchDistances operator()(std::int64_t width) const {
-    const std::int64_t largest = width - 1;
-    const at::Tensor used = rows(at::arange(-largest, width, at::kLong));
+    const at::Tensor used = rows(at::arange(1 - width, width, at::kLong));
     const auto first = used[0].item<std::int64_t>();
     const std::int64_t count = used[-1].item<std::int64_t>() - first + 1;
     const at::Tensor embeddings = weight_.narrow(0, first, count);
-    const at::Tensor place = at::arange(width, weight_.options().dtype(at::kLong));
-    const at::Tensor distance = place.unsqueeze(1).sub(place.unsqueeze(0));
-    return {.embeddings = norm_ ? (*norm_)(embeddings) : embeddings,
-            .of_pairs = sent(used.sub(first))
-                            .index_select(0, distance.add(largest).flatten())
-                            .view({width, width})};
+    const at::Tensor from_first = used.sub(first);
+    return {.numbers = norm_ ? (*norm_)(embeddings) : embeddings,
+            .rows = sent(at::stack({from_first.flip(0), from_first}), weight_.device())};
   }
 
   /// Returns the embeddings for the hand-written passes.
@@ -72,13 +62,6 @@ class Distances {
   static std::optional<LayerNorm> norm(const Scope& scope, const DebertaV2Config& config) {
     if (!config.normalizes_distances) return {};
     return LayerNorm{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps};
-  }
-
-  /// Copies indices to the embeddings' device. The call does not wait for it.
-  [[nodiscard]] at::Tensor sent(const at::Tensor& indices) const {
-    const c10::Device device = weight_.device();
-    const auto options = indices.options().pinned_memory(!device.is_cpu());
-    return at::empty(indices.sizes(), options).copy_(indices).to(device, /*non_blocking=*/true);
   }
 
   /// Returns the index of the embedding of each distance.

@@ -7,13 +7,14 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/bmm.h>
-#include <ATen/ops/gather.h>
+#include <ATen/ops/embedding.h>
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/deberta_v2/distances.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
+#include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 
@@ -41,19 +42,43 @@ class DebertaV2Layer {
   /// empty if the model has no relative attention.
   at::Tensor operator()(const at::Tensor& x, AttentionMask mask,
                         const std::optional<BatchDistances>& distances, Dropout& dropout) const {
+    const at::Tensor q = split_heads(query_(x), heads_);
+    const at::Tensor k = split_heads(key_(x), heads_);
+    if (distances && score_parts() > 1) {
+      mask.bias = bias(q, k, {dropout(distances->numbers, rates_.output), distances->rows});
+    }
     // `attend` divides by the root of the heads' size; the sum of several scores is also divided by
     // the root of their number.
-    const int scores = score_parts();
-    const at::Tensor q = split_heads(query_(x), heads_).div(std::sqrt(static_cast<double>(scores)));
-    const at::Tensor k = split_heads(key_(x), heads_);
-    if (distances) mask.bias = bias(q, k, *distances, scores, dropout);
+    const at::Tensor scaled = q.div(std::sqrt(static_cast<double>(score_parts())));
     const at::Tensor context =
-        attend(q, k, split_heads(value_(x), heads_), mask, rates_.attention, dropout);
+        attend(scaled, k, split_heads(value_(x), heads_), mask, rates_.attention, dropout);
     return after_attention(parts_, rates_, context, x, dropout).normal;
   }
 
   /// Returns the layer without its map of distances.
   [[nodiscard]] const LayerParts& parts() const { return parts_; }
+
+  /// Returns the part of the scores [rows, heads, width, width] that depends on distances. The
+  /// scores are computed for each distance and then looked up for each pair of tokens.
+  [[nodiscard]] at::Tensor bias(const at::Tensor& q, const at::Tensor& k,
+                                const BatchDistances& distances) const {
+    const double scale = std::sqrt(static_cast<double>(q.size(-1) * score_parts()));
+    const auto score = [&](const at::Tensor& content, const Linear& map, std::int64_t order) {
+      const at::Tensor keys =
+          at::embedding(map(distances.numbers).div(scale), distances.rows.select(0, order));
+      const at::Tensor by_head = keys.unflatten(1, {heads_, -1}).permute({1, 2, 0});
+      return by_pairs(
+          at::bmm(content.transpose(0, 1).flatten(1, 2), by_head.to(content.scalar_type())),
+          content.size(0));
+    };
+    at::Tensor sum;
+    if (content_to_position_) sum = score(q, distance_key_.value_or(key_), 0);
+    if (position_to_content_) {
+      const at::Tensor of_keys = score(k, distance_query_.value_or(query_), 1).transpose(-2, -1);
+      sum = sum.defined() ? sum.add(of_keys) : of_keys;
+    }
+    return sum;
+  }
 
   /// Returns the map from embeddings of distances to the vectors that are multiplied by keys, those
   /// that are multiplied by queries, or both.
@@ -76,36 +101,6 @@ class DebertaV2Layer {
                                        const DebertaV2Config& config, bool used) {
     if (!used || config.share_att_key || !config.relative_attention) return {};
     return Linear{scope / "attention.self" / name, config.hidden_size, config.hidden_size};
-  }
-
-  /// Returns the part of the scores [rows, heads, width, width] that depends on distances. `q` is
-  /// scaled. The scores are computed for each distance and then looked up for each pair of tokens.
-  [[nodiscard]] std::optional<at::Tensor> bias(const at::Tensor& q, const at::Tensor& k,
-                                               const BatchDistances& distances, int scores,
-                                               Dropout& dropout) const {
-    const at::Tensor embeddings = dropout(distances.embeddings, rates_.output).unsqueeze(0);
-    const auto score = [&](const at::Tensor& content, const Linear& map, const at::Tensor& rows,
-                           double scale) {
-      const at::Tensor keys = split_heads(map(embeddings), heads_).squeeze(0).div(scale);
-      const at::Tensor by_head = content.transpose(0, 1).flatten(1, 2);
-      const at::Tensor all = at::bmm(by_head, keys.transpose(-2, -1))
-                                 .unflatten(1, {content.size(0), content.size(2)})
-                                 .transpose(0, 1);
-      return at::gather(all, -1, rows.expand({all.size(0), all.size(1), -1, -1}));
-    };
-    const double root = std::sqrt(static_cast<double>(q.size(-1)));
-    std::optional<at::Tensor> sum;
-    if (content_to_position_) {
-      sum = score(q, distance_key_.value_or(key_), distances.of_pairs, root);
-    }
-    if (position_to_content_) {
-      const double scale = root * std::sqrt(static_cast<double>(scores));
-      const at::Tensor of_keys =
-          score(k, distance_query_.value_or(query_), distances.of_pairs.t(), scale)
-              .transpose(-2, -1);
-      sum = sum ? sum->add(of_keys) : of_keys;
-    }
-    return sum;
   }
 
   Linear query_, key_, value_;

@@ -19,6 +19,7 @@
 #include <seqtrain/model/families/mpnet/config.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
 #include <seqtrain/model/families/roberta/roberta.hpp>
+#include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
@@ -49,11 +50,11 @@ class RelativePositions {
   }
 
   /// Returns the bias [1, heads, width, width].
-  [[nodiscard]] at::Tensor operator()(std::int64_t width) const {
-    const at::Tensor place = at::arange(width, weight_.options().dtype(at::kLong));
-    const at::Tensor numbers =
-        at::embedding(weight_, range_of(place.unsqueeze(0).sub(place.unsqueeze(1))));
-    return numbers.permute({2, 0, 1}).unsqueeze(0);
+  [[nodiscard]] BatchDistances operator()(std::int64_t width) const {
+    const at::Tensor rows = range_of(at::arange(1 - width, width, at::kLong));
+    const at::Tensor numbers = at::embedding(weight_, sent(rows, weight_.device()));
+    const at::Tensor of_queries = numbers.t().unsqueeze(1).expand({-1, width, -1});
+    return {.numbers = by_pairs(of_queries.contiguous(), 1)};
   }
 
  private:
@@ -88,9 +89,19 @@ class MpnetEncoder {
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     AttentionMask mask = mask_of(batch);
-    mask.bias = relative_(batch.input_ids.size(1));
-    return pooled(layers_(embeddings_(batch, dropout), mask, dropout), batch,
+    mask.bias = relative_(batch.input_ids.size(1)).numbers;
+    return pooled(layers_(embed(batch, dropout), mask, dropout), batch,
                   layers_.parts().mean_pooling);
+  }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    return embeddings_(batch, dropout);
+  }
+
+  [[nodiscard]] EncoderLayers layers() const {
+    EncoderLayers layers = layers_.parts();
+    layers.distances = relative_;
+    return layers;
   }
 
   /// Returns the encoder for the hand-written passes.
