@@ -332,6 +332,21 @@ TEST_F(PackedPasses, ComputeLongRowsByWindowsInBf16AndByOperatorsInFp32) {
             operators_of(load(directory, 0, true, fp32), batch));
 }
 
+TEST_F(PackedPasses, LeaveHeadsThatFlashAttentionDoesNotTakeToTheOperators) {
+  const tests::MadeCheckpoint checkpoint{
+      {.family = "modernbert",
+       .layers = 1,
+       .hidden = 288,
+       .heads = 1,
+       .more = R"("layer_types": ["sliding_attention"], "local_attention": 8)"}};
+  const auto batch = made_batch();
+  const auto loss = [&](bool autograd) {
+    auto model = load(checkpoint.path(), 0, autograd);
+    return static_cast<double>(model.accumulate(batch, 1));
+  };
+  EXPECT_EQ(loss(false), loss(true));
+}
+
 TEST_F(PackedPasses, GiveEqualBitsForEqualSeeds) {
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());

@@ -7,8 +7,13 @@
 #include <string>
 #include <utility>
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/Device.h>
+#include <c10/util/Exception.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/model/cpu/any_encoder.hpp>
@@ -35,6 +40,31 @@ inline bool is_old(c10::Device device) {
   return device.is_cuda() && !has_native_bf16(device);
 }
 
+inline std::int64_t head_size(const LayerParts& layer) {
+  return layer.output.weight.size(0) / static_cast<std::int64_t>(layer.traits.heads);
+}
+
+/// Tells whether a device computes the windows of layers. It has to try: a LibTorch for CUDA may
+/// lack FlashAttention, which also refuses old GPUs and large heads.
+inline bool computes_windows(const EncoderLayers& layers, c10::Device device, at::ScalarType type) {
+  const auto reach = [](const LayerParts& layer) { return layer.traits.reach; };
+  const LayerParts& layer = *std::ranges::min_element(layers.layers, {}, reach);
+  if (reach(layer) == LayerTraits{}.reach || type == at::kFloat ||
+      !has_attention(device, "aten::_flash_attention_forward")) {
+    return false;
+  }
+  const at::TensorOptions options = at::TensorOptions{type}.device(device);
+  const auto heads = static_cast<std::int64_t>(layer.traits.heads);
+  const at::Tensor one = at::zeros({1, heads, head_size(layer)}, options);
+  const at::Tensor starts = at::arange(2, options.dtype(at::kInt));
+  try {
+    at::_flash_attention_forward(one, one, one, starts, starts, 1, 1, 0, false, false, {}, 0, 0);
+    return true;
+  } catch (const c10::Error&) {
+    return false;
+  }
+}
+
 /// Returns the layers of a network if `packed::PackedPasses` can compute them.
 inline std::optional<EncoderLayers> packed_layers(const Network& network, Precision precision,
                                                   const ClassifierOptions& options) {
@@ -44,9 +74,7 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
   }
   auto layers = network.layers();
   const auto fits = [&](const LayerParts& layer) {
-    const auto heads = static_cast<std::int64_t>(layer.traits.heads);
-    const std::int64_t head = layer.output.weight.size(0) / heads;
-    return !options.device.is_cuda() || head % 8 == 0;  // as CUDA's operators demand
+    return !options.device.is_cuda() || head_size(layer) % 8 == 0;  // as CUDA's operators demand
   };
   if (layers && !std::ranges::all_of(layers->layers, fits)) return {};
   return layers;
@@ -84,8 +112,7 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
     made.passes = std::make_unique<packed::PackedPasses>(
         network, *layers, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen,
-        precision != Precision::fp32 && !detail::is_old(options.device) &&
-            detail::has_attention(options.device, "aten::_flash_attention_forward"));
+        detail::computes_windows(*layers, options.device, type_of_products(precision)));
   } else {
     made.passes = std::make_unique<OperatorPasses>(network, loaded.parameters, options.device,
                                                    precision, frozen);
