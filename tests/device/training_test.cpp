@@ -151,11 +151,12 @@ class Fit : public testing::Test {
   }
 
   [[nodiscard]] model::AnyClassifier load(c10::Device device) const {
-    return model::load_classifier(checkpoint_.path(), {.dropout = dropout,
-                                                       .seed = 7,
-                                                       .device = device,
-                                                       .precision = precision,
-                                                       .autograd = device.is_cpu()});
+    return model::load_classifier(checkpoint_->path(), {.dropout = dropout,
+                                                        .lora = lora,
+                                                        .seed = 7,
+                                                        .device = device,
+                                                        .precision = precision,
+                                                        .autograd = device.is_cpu()});
   }
 
   template <class State>
@@ -166,10 +167,26 @@ class Fit : public testing::Test {
     }
   }
 
+  /// Compares a run with one that stops and is resumed. Returns the report of the resumed run.
+  train::FitReport expect_same_bits() {
+    const tests::TemporaryDirectory place;
+    place_ = place.path();
+    const Result whole = run(fake_device, {.epochs = 5});
+    const train::FitOptions options{.epochs = 5, .checkpoint = {.every = 2}};
+    const Result begin = run(fake_device, options, 14);
+    const Result rest = run(fake_device, options);
+    EXPECT_EQ(begin.losses.size() + rest.losses.size(), whole.losses.size());
+    EXPECT_EQ(rest.losses.back(), whole.losses.back());
+    EXPECT_TRUE(rest.bytes == whole.bytes);
+    EXPECT_EQ(rest.report.skipped_steps, whole.report.skipped_steps);
+    return rest.report;
+  }
+
   double dropout = 0;
+  std::optional<model::LoRA> lora = {};
   model::Precision precision = model::Precision::fp32;
   tests::OneThread one_thread_;
-  MadeCheckpoint checkpoint_{{.layers = 1}};
+  std::optional<MadeCheckpoint> checkpoint_{std::in_place, tests::MadeModel{.layers = 1}};
   tests::TemporaryDirectory directory_;
   std::filesystem::path place_ = directory_.path();
 };
@@ -190,17 +207,31 @@ TEST_F(Fit, ResumesToTheSameBits) {
   for (const auto given : {model::Precision::fp32, model::Precision::fp16}) {
     SCOPED_TRACE(name(given));
     precision = given;
-    const tests::TemporaryDirectory place;
-    place_ = place.path();
-    const Result whole = run(fake_device, {.epochs = 5});
-    const train::FitOptions options{.epochs = 5, .checkpoint = {.every = 2}};
-    const Result begin = run(fake_device, options, 14);
-    const Result rest = run(fake_device, options);
-    EXPECT_EQ(begin.losses.size() + rest.losses.size(), whole.losses.size());
-    EXPECT_EQ(rest.losses.back(), whole.losses.back());
-    EXPECT_TRUE(rest.bytes == whole.bytes);
-    EXPECT_EQ(rest.report.skipped_steps, whole.report.skipped_steps);
-    EXPECT_EQ(rest.report.skipped_steps > 0, given == model::Precision::fp16);
+    EXPECT_EQ(expect_same_bits().skipped_steps > 0, given == model::Precision::fp16);
+  }
+}
+
+TEST_F(Fit, ResumesEachFamilyAndAdaptersToTheSameBits) {
+  dropout = 0.1;
+  precision = model::Precision::bf16;
+  const char* const windows = R"("local_attention": 8, "layer_types": ["full_attention",
+                                                                       "sliding_attention"])";
+  const char* const distances = R"("relative_attention": true, "pos_att_type": "c2p|p2c",
+                                   "position_buckets": 16, "type_vocab_size": 0)";
+  const std::vector<tests::MadeModel> models{{.family = "bert"},
+                                             {.family = "albert"},
+                                             {.family = "modernbert", .more = windows},
+                                             {.family = "mpnet"},
+                                             {.family = "deberta-v2", .more = distances}};
+  for (const auto& made : models) {
+    checkpoint_.emplace(made);
+    for (const bool adapters : {false, true}) {
+      if (adapters && made.family != "bert" && made.family != "mpnet") continue;
+      SCOPED_TRACE(made.family + (adapters ? " with adapters" : ""));
+      lora.reset();
+      if (adapters) lora = model::LoRA{.rank = 2, .alpha = 4, .dropout = 0.1};
+      expect_same_bits();
+    }
   }
 }
 
