@@ -52,31 +52,31 @@ inline std::vector<std::size_t> torch_permutation(std::size_t count, std::uint32
   return rows;
 }
 
-/// Holds the first `held_out` rows out. Throws `InputError` if that leaves a part without a row.
+/// Holds the first `held_out` rows out.
 inline seqtrain::data::RandomSplit cut_off(const std::vector<std::size_t>& rows,
                                            std::size_t held_out) {
-  if (held_out == 0 || held_out >= rows.size()) {
-    throw seqtrain::InputError{"a split holds out " + std::to_string(held_out) + " of " +
-                                   std::to_string(rows.size()) + " rows",
-                               {},
-                               "take a share that leaves rows on both sides"};
-  }
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(held_out);
   return {.train = {middle, rows.end()}, .held_out = {rows.begin(), middle}};
 }
 
+inline void check_share(double share) {
+  seqtrain::Demand{"split"}(share > 0 && share < 1, "share", "must be between 0 and 1");
+}
+
 /// Returns scikit-learn's `train_test_split(rows, test_size=share, random_state=seed)`. Throws
-/// `InputError` for fewer than two rows.
+/// `InputError` for fewer than two rows, or if `share` is not between 0 and 1.
 [[nodiscard]] inline seqtrain::data::RandomSplit like_sklearn(std::size_t rows, double share,
                                                               std::uint32_t seed) {
+  check_share(share);
   const auto held_out = static_cast<std::size_t>(std::ceil(share * static_cast<double>(rows)));
   return cut_off(numpy_permutation(rows, seed), held_out);
 }
 
-/// Returns fastai's `RandomSplitter(valid_pct=share, seed=seed)`. Throws `InputError` for fewer
-/// than two rows.
+/// Returns fastai's `RandomSplitter(valid_pct=share, seed=seed)`. Throws `InputError` as
+/// `like_sklearn` does.
 [[nodiscard]] inline seqtrain::data::RandomSplit like_fastai(std::size_t rows, double share,
                                                              std::uint32_t seed) {
+  check_share(share);
   const auto held_out = static_cast<std::size_t>(share * static_cast<double>(rows));
   return cut_off(torch_permutation(rows, seed), held_out);
 }
