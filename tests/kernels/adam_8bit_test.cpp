@@ -10,6 +10,8 @@
 
 #include <seqtrain/kernels/adam.hpp>
 
+#include "support/adam_factors.hpp"
+
 namespace seqtrain::kernels {
 namespace {
 
@@ -149,15 +151,7 @@ struct ByteNumbers {
   friend bool operator==(const ByteNumbers&, const ByteNumbers&) = default;
 };
 
-constexpr AdamFactors byte_factors{.gradient = 0.5F,
-                                   .added_value = 0,
-                                   .kept_value = 0.99F,
-                                   .new_part1 = 0.1F,
-                                   .beta2 = 0.999F,
-                                   .new_part2 = 0.001F,
-                                   .step_size = 0.02F,
-                                   .root_factor = 1.5F,
-                                   .eps = 1e-8F};
+constexpr AdamFactors byte_factors = test::adam_factors(/*added_value=*/0);
 
 void take_step(ByteNumbers& numbers, std::size_t step) {
   numbers.set_gradients(step);

@@ -6,6 +6,8 @@
 
 #include <seqtrain/kernels/adam.hpp>
 
+#include "support/adam_factors.hpp"
+
 namespace seqtrain::kernels {
 namespace {
 
@@ -39,15 +41,7 @@ void expect_updated(const AdamFactors& f, const Numbers& before, const Numbers& 
   EXPECT_EQ(after.gradient[i], 0.0F) << i;
 }
 
-constexpr AdamFactors adam_factors{.gradient = 0.5F,
-                                   .added_value = 0.01F,
-                                   .kept_value = 0.99F,
-                                   .new_part1 = 0.1F,
-                                   .beta2 = 0.999F,
-                                   .new_part2 = 0.001F,
-                                   .step_size = 0.02F,
-                                   .root_factor = 1.5F,
-                                   .eps = 1e-8F};
+constexpr AdamFactors adam_factors = test::adam_factors(/*added_value=*/0.01F);
 
 TEST(AdamKernel, UpdatesStretchesOfAnyLength) {
   for (const std::size_t count : {0U, 1U, 7U, 16U, 33U, 1000U}) {

@@ -34,9 +34,9 @@ struct Head {
   std::size_t queries;  ///< number of queries, which are the first tokens
   std::size_t length;   ///< number of keys and values
   std::size_t size;     ///< columns of the head
-  Dropout dropout;
-  std::uint32_t
-      first;  ///< the dropout's index of (query 0, key 0); the next query's is `length` higher
+  Dropout dropout = {};
+  /// The dropout's index of (query 0, key 0); the next query's is `length` higher.
+  std::uint32_t first = 0;
   std::size_t reach = unlimited_reach;  ///< distance of the farthest key of a query
   const float* bias = nullptr;          ///< added to the score of query i and key j: bias[j - i]
   float* d_bias = nullptr;              ///< the gradient of `bias` is added here
@@ -101,6 +101,8 @@ struct AttentionScratch {
     const std::size_t queries = QueryBlock::most(length, reach);
     const std::size_t keys = reach < length ? std::min(length, queries + 2 * reach) : length;
     const std::size_t d = round_to_lanes(size);
+    // In products of bfloat16 rows are up to a multiple of 32, and 32 numbers more lie between
+    // them.
     const std::size_t b = round_to_lanes(queries) + lanes;
     const std::size_t k = round_to_lanes(keys) + 3 * lanes;
     return 3 * b * k + (3 * b + 4 * k + 2 * round_to_lanes(length)) * d +

@@ -90,10 +90,6 @@ class Bf16Block {
   }
 
  private:
-  [[nodiscard]] static std::size_t round_up(std::size_t n, std::size_t multiple) {
-    return (n + multiple - 1) / multiple * multiple;
-  }
-
   Bf16* copy(const Bf16* from, std::size_t ld, std::size_t rows, std::size_t all) {
     const std::size_t words = head_.size / 2;
     Bf16* const to = take_bf16(all * head_.size);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/attention_backward.hpp>
 #include <seqtrain/kernels/bf16.hpp>
@@ -44,16 +45,6 @@ SEQTRAIN_INLINE void score_gradient(const float* exponentials, float inverse, fl
   }
 }
 
-/// Writes the matrix `from` [rows, columns] to rows that are `ld` apart.
-inline void write_rows(const float* from, std::size_t rows, std::size_t columns, Bf16* to,
-                       std::size_t ld) {
-  for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
-    typename decltype(at)::Floats numbers;
-    load(at.in(from, columns), numbers);
-    store(at.in(to, ld), numbers);
-  });
-}
-
 }  // namespace detail
 
 /// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)` and nothing is
@@ -80,24 +71,23 @@ inline void attend_bf16_backward(const Head<Bf16>& head, const Bf16* d_out, std:
     // The gradient of the scores times their scale, in the first halves of the rows of d.
     Bf16* const d_scores = reinterpret_cast<Bf16*>(d);
     vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+      const float scale = head.scale(), scale_left = head.bias == nullptr ? scale : 1;
       for (std::size_t row = 0; row < block.queries; ++row) {
         float* const p_row = p + row * ld;
         float* const d_row = d + row * ld;
         const KeysOfQuery of{block, row, head.reach};
-        float scale = head.scale();
         if (head.bias != nullptr) {
           detail::multiply_row<width>(p_row, scale, keys, p_row);
           add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, p_row);
-          scale = 1;
         }
-        const float inverse = detail::exponentials_row<width>(p_row, of.begin, of.end, keys, scale,
-                                                              Dropout{}, 0, p_row);
+        const float inverse = detail::exponentials_row<width>(p_row, of.begin, of.end, keys,
+                                                              scale_left, Dropout{}, 0, p_row);
         detail::score_gradient<width>(p_row, inverse, d_row, keys, head.dropout,
                                       dropout_index(head, block, row), kept + row * ld);
         if (head.d_bias != nullptr) {
           add_row<width>(d_row, block.keys, head.d_bias - static_cast<std::ptrdiff_t>(of.place));
         }
-        detail::multiply_row<width>(d_row, head.scale(), keys, d_scores + 2 * row * ld);
+        detail::multiply_row<width>(d_row, scale, keys, d_scores + 2 * row * ld);
       }
     });
     for (std::size_t row = block.queries; row < queries; ++row) {
@@ -107,23 +97,20 @@ inline void attend_bf16_backward(const Head<Bf16>& head, const Bf16* d_out, std:
     float* const result = matrices.take(std::max(queries, keys) * size);
     matrices.multiply(d_scores, 2 * ld, block.queries, block.keys, matrices.pack(k, keys), size,
                       result, size);
-    detail::write_rows(result, block.queries, size, d_q + block.first * head.ld, head.ld);
+    convert(result, size, d_q + block.first * head.ld, head.ld, block.queries, size);
     Bf16* const transposed = matrices.take_bf16(queries * keys);
     const auto add_product = [&](const Bf16* of_scores, std::size_t apart, const Bf16* rows,
                                  float* sums) {
       transpose_and_sum(of_scores, apart, queries, keys, transposed, result);  // sums do not matter
       matrices.multiply(transposed, queries, block.keys, block.queries,
                         matrices.pack(rows, queries), size, result, size);
-      float* const to = sums + block.first_key * size;
-      const std::size_t count = block.keys * size;
-      vectorised([=]<std::size_t width>(Width<width>)
-                     SEQTRAIN_INLINE_LAMBDA { add_row<width>(result, count, to); });
+      add(result, size, sums + block.first_key * size, size, block.keys, size);
     };
     add_product(d_scores, 2 * ld, q, k_sums);
     add_product(kept, ld, g, v_sums);
   });
-  detail::write_rows(k_sums, head.length, size, d_k, head.ld);
-  detail::write_rows(v_sums, head.length, size, d_v, head.ld);
+  convert(k_sums, size, d_k, head.ld, head.length, size);
+  convert(v_sums, size, d_v, head.ld, head.length, size);
 }
 
 }  // namespace seqtrain::kernels

@@ -15,8 +15,12 @@ namespace seqtrain::kernels {
 /// The number of floats in the widest registers. The lengths of rows are multiples of it.
 inline constexpr std::size_t lanes = 16;
 
+/// Returns `count` rounded up to a multiple of `unit`.
+[[nodiscard]] constexpr std::size_t round_up(std::size_t count, std::size_t unit) {
+  return (count + unit - 1) / unit * unit;
+}
 [[nodiscard]] constexpr std::size_t round_to_lanes(std::size_t n) {
-  return (n + lanes - 1) / lanes * lanes;
+  return round_up(n, lanes);
 }
 
 /// The number of floats in a vector.

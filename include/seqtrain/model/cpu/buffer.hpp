@@ -4,13 +4,11 @@
 #include <memory>
 
 #include <seqtrain/core/huge_pages.hpp>
+#include <seqtrain/kernels/lanes.hpp>
 
 namespace seqtrain::model::cpu {
 
-/// Returns `count` rounded up to a multiple of `unit`.
-[[nodiscard]] constexpr std::size_t round_up(std::size_t count, std::size_t unit) {
-  return (count + unit - 1) / unit * unit;
-}
+using kernels::round_up;
 
 /// Memory that can grow, aligned for the widest registers. Its content is lost when it grows.
 template <class T>

@@ -200,8 +200,6 @@ class FixedPass {
                              .queries = queries,
                              .length = sequence.length,
                              .size = size,
-                             .dropout = {},
-                             .first = 0,
                              .reach = layer.reach,
                              .parts = layer.score_parts,
                              .by_tiles = has_tiles()};

@@ -84,7 +84,7 @@ class Layer : public LayerTraits {
     const auto view = head_view(rows, head, call);
     T* const to = context + head * view.size;
     if constexpr (std::is_same_v<T, Bf16>) {
-      if (has_tiles()) return kernels::attend_bf16(view, to, hidden(), {scratch.attention});
+      if (view.by_tiles) return kernels::attend_bf16(view, to, hidden(), {scratch.attention});
     }
     kernels::attend(view, to, hidden(), {scratch.attention});
   }
@@ -98,7 +98,7 @@ class Layer : public LayerTraits {
     T* const k = q + hidden();
     const T* const d = d_context + head * view.size;
     if constexpr (std::is_same_v<T, Bf16>) {
-      if (has_tiles()) {
+      if (view.by_tiles) {
         return kernels::attend_bf16_backward(view, d, hidden(), q, k, k + hidden(),
                                              {scratch.attention});
       }

@@ -9,7 +9,8 @@
 
 namespace seqtrain::model {
 
-/// What the scores of attention take from the distances of tokens. All layers share it.
+/// The part of attention's scores that depends on the distances of a batch's tokens, or what each
+/// layer computes it from.
 struct BatchDistances {
   at::Tensor numbers;  ///< the bias [1, heads, width, width], or what a `ScoreBias` reads
   /// int64 [2, 2 width - 1], undefined if `numbers` are the bias: the row of `numbers` for each
