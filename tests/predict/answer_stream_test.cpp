@@ -157,6 +157,20 @@ TEST(Window, AnswersInOrderWhatItPredictsByLength) {
   EXPECT_EQ(window.answer(), "");
 }
 
+TEST(Window, NamesTheWindowThatDecided) {
+  tests::FakePredictor predictor;
+  predictor.window = 4;
+  Window window{predictor, {.batch_size = 2, .top_k = 1}};
+  for (const auto* text : {"aaaaa", "b", "cccccccc"}) add(window, predictor, text);
+  const std::string line = R"({"label":"letter","scores":{"letter":1})";
+  EXPECT_EQ(window.answer(), line +
+                                 R"(,"window":{"index":1,"of":2,"begin":4,"end":7}})"
+                                 "\n" +
+                                 line + "}\n" + line +
+                                 R"(,"window":{"index":2,"of":3,"begin":8,"end":10}})"
+                                 "\n");
+}
+
 TEST(Window, GrowsFromOneBatch) {
   const tests::FakePredictor predictor;
   Window window{predictor, {.batch_size = 2, .most_batches = 4}};

@@ -69,5 +69,18 @@ TEST(Prediction, IsALineOfJson) {
             R"({"label":"c","scores":{"c":0.625,"a":0.25,"b":0.125}})");
 }
 
+TEST(Prediction, NamesTheWindowOfATextThatWasReadInSeveral) {
+  const Task polarity{.labels = {"bad", "good"}};
+  Prediction prediction{{1}, {0.25, 0.75}, {-1, 1}, text::DecidingWindow{2, 3, false, 220, 301}};
+  const std::string line = R"({"label":"good","scores":{"bad":0.25,"good":0.75},"logits":[-1,1])";
+  EXPECT_EQ(to_json(prediction, polarity),
+            line + R"(,"window":{"index":2,"of":3,"begin":220,"end":301}})");
+  prediction.window.of_second = true;
+  EXPECT_EQ(to_json(prediction, polarity),
+            line + R"(,"window":{"index":2,"of":3,"begin":220,"end":301,"of_second":true}})");
+  prediction.window = {.end = 9};
+  EXPECT_EQ(to_json(prediction, polarity), line + "}");
+}
+
 }  // namespace
 }  // namespace seqtrain::predict

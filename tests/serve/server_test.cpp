@@ -144,6 +144,59 @@ TEST(Server, AnswersAsVertexWants) {
             R"({"predictions":[]})");
 }
 
+/// Returns a model's predictions in Vertex AI's form, with the windows that decided.
+std::string vertex_answer(const ServedModel& model, const std::vector<std::string>& texts) {
+  json::Writer out;
+  out.begin_object().key("predictions").begin_array();
+  for (const auto& text : texts) {
+    std::vector<text::DecidingWindow> deciding;
+    const std::vector encoded{model.encode(text, {}, 1000)};
+    const auto logits = model.predict(encoded, &deciding);
+    auto prediction = predict::interpret({logits.data(), 3}, model.task());
+    if (!deciding.empty()) prediction.window = deciding[0];
+    predict::write_json(out, prediction, model.task(), {.logits = false});
+  }
+  return out.end_array().end_object().text();
+}
+
+TEST(Server, NamesTheWindowThatDecidedWhateverElseIsInTheBatch) {
+  Door door;
+  std::vector<std::size_t> batches;
+  const ServedModel model{{.window = 4}};
+  RunningServer running{{.window = 4, .before_predict = [&](std::size_t count) {
+                           batches.push_back(count);
+                           door.pass();
+                         }}};
+  batches.clear();
+  door.close();
+  const std::vector<std::vector<std::string>> texts{
+      {"a"}, {"aaaaaz", "b"}, {"zaaaaaaaa"}, {"aaz", "aaaa", "aaaaaaaaaaz"}};
+  std::vector<std::string> bodies(texts.size());
+  std::vector<std::thread> clients;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    clients.emplace_back([&, i] {
+      json::Writer body;
+      body.begin_object().member("instances", texts[i]).end_object();
+      bodies[i] = HttpClient{running.port()}.post("/predict", body.text()).body;
+    });
+    if (i == 0) door.await(3);  // two batches have warmed the model
+  }
+  while (running.server.metrics().queue_size < 6) std::this_thread::yield();
+  door.open();
+  for (auto& client : clients) client.join();
+  EXPECT_EQ(batches, (std::vector<std::size_t>{1, 6}));
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(bodies[i], vertex_answer(model, texts[i]));
+  }
+  EXPECT_EQ(bodies[0], vertex_answer(ServedModel{{}}, {"a"}));
+  EXPECT_NE(bodies[1].find(R"(,"window":{"index":1,"of":2,"begin":4,"end":7}},{"label")"),
+            std::string::npos)
+      << bodies[1];
+  // Other forms have no place for it.
+  const auto inputs = HttpClient{running.port()}.post("/predict", R"({"inputs": "aaaaaz"})");
+  EXPECT_EQ(inputs.body, ranked("aaaaaz"));
+}
+
 TEST(Server, AnswersAsTorchServeDoes) {
   RunningServer running;
   HttpClient client{running.port()};

@@ -21,6 +21,7 @@
 
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::tests {
 
@@ -36,6 +37,8 @@ class ServedModel {
     float shift = 0;
     std::int32_t adapter = 0;
     std::int64_t columns = 0;  ///< of the logits, if they are more than the labels
+    /// The most ids of a window; the one with the greatest id decides. 0 if there are no windows.
+    std::size_t window = 0;
     /// Called with the size of the batch.
     std::function<void(std::size_t)> before_predict = [](std::size_t) {};
   };
@@ -64,7 +67,9 @@ class ServedModel {
     return encoded;
   }
 
-  [[nodiscard]] metrics::Logits predict(std::span<const predict::Encoded> texts) const {
+  [[nodiscard]] metrics::Logits predict(
+      std::span<const predict::Encoded> texts,
+      std::vector<text::DecidingWindow>* deciding = nullptr) const {
     if (predicting_->exchange(true)) throw std::logic_error{"two threads predict at once"};
     options_.before_predict(texts.size());
     const bool regression = options_.type == ProblemType::regression;
@@ -81,6 +86,10 @@ class ServedModel {
             text == "\1nan" ? std::nanf("") : sum * static_cast<float>(regression ? 1 : i) - 1;
       }
       ++row;
+    }
+    if (deciding != nullptr && options_.window > 0) {
+      deciding->clear();
+      for (const auto& each : texts) deciding->push_back(deciding_of(each.input_ids));
     }
     *predicting_ = false;
     if (failed) throw std::runtime_error{"the model broke"};
@@ -99,6 +108,15 @@ class ServedModel {
   }
 
  private:
+  [[nodiscard]] text::DecidingWindow deciding_of(std::span<const std::int32_t> ids) const {
+    const auto greatest = static_cast<std::size_t>(std::ranges::max_element(ids) - ids.begin());
+    const std::size_t size = options_.window, index = greatest / size;
+    return {.index = index,
+            .count = (ids.size() + size - 1) / size,
+            .begin = index * size,
+            .end = std::min(ids.size(), (index + 1) * size)};
+  }
+
   Options options_;
   predict::Task task_;
   std::unique_ptr<std::atomic<bool>> predicting_ = std::make_unique<std::atomic<bool>>(false);

@@ -85,19 +85,13 @@ class Window {
     const Task& task = predictor_->task();
     const auto texts = std::span<const Encoded>{texts_}.subspan(begin, count);
     std::vector<text::DecidingWindow> deciding;
-    const metrics::Logits logits = [&] {
-      if constexpr (requires { predictor_->predict(texts, &deciding); }) {
-        return predictor_->predict(texts, &deciding);
-      } else {
-        return predictor_->predict(texts);
-      }
-    }();
+    const metrics::Logits logits = logits_of(*predictor_, texts, &deciding);
+    deciding.resize(count);
     const auto width = static_cast<std::size_t>(logits.cols());
     for (std::size_t row = 0; row < count; ++row) {
       const std::span<const float> mine{logits.data() + row * width, width};
-      Prediction prediction = interpret(mine, task);
-      if (!deciding.empty() && deciding[row].count > 1) prediction.window = deciding[row];
-      lines_[places_[begin + row]] = to_json(prediction, task, options_.top_k);
+      lines_[places_[begin + row]] =
+          to_json(interpret(mine, task, deciding[row]), task, options_.top_k);
     }
   }
 

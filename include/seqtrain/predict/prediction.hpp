@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,8 +72,7 @@ struct Prediction {
   std::vector<std::size_t> labels = {};  ///< ids of the labels that the text has
   std::vector<double> scores = {};       ///< [labels], see `predict::scores`
   std::vector<float> logits = {};        ///< [labels]
-  /// The window that decided, if a model has read the text in several and tells it.
-  std::optional<text::DecidingWindow> window = {};
+  text::DecidingWindow window = {};      ///< its count is 1 if the text was not read in several
 };
 
 /// Returns the ids of the labels that a text has: the label with the greatest logit in single-label
@@ -96,10 +94,12 @@ struct Prediction {
 }
 
 /// Returns the prediction that a row of logits stands for.
-[[nodiscard]] inline Prediction interpret(std::span<const float> logits, const Task& task) {
+[[nodiscard]] inline Prediction interpret(std::span<const float> logits, const Task& task,
+                                          const text::DecidingWindow& window = {}) {
   return {.labels = chosen(logits, task),
           .scores = scores(logits, task),
-          .logits = {logits.begin(), logits.end()}};
+          .logits = {logits.begin(), logits.end()},
+          .window = window};
 }
 
 /// Returns the ids of the `count` greatest scores, the greatest first. Equal scores keep the order
@@ -145,10 +145,10 @@ inline void write_json(json::Writer& out, const Prediction& prediction, const Ta
   }
   out.end_object();
   if (options.logits) out.member("logits", prediction.logits);
-  if (const auto& window = prediction.window) {
-    out.key("window").begin_object().member("index", window->index).member("of", window->count);
-    out.member("begin", window->begin).member("end", window->end);
-    if (window->of_second) out.member("of_second", true);
+  if (const auto& window = prediction.window; window.count > 1) {
+    out.key("window").begin_object().member("index", window.index).member("of", window.count);
+    out.member("begin", window.begin).member("end", window.end);
+    if (window.of_second) out.member("of_second", true);
     out.end_object();
   }
   out.end_object();

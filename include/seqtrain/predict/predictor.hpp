@@ -13,6 +13,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::predict {
 
@@ -60,5 +61,17 @@ concept Predictor = requires(const P& predictor, std::string_view text,
   { predictor.encode(text, pair, max_length) } -> std::same_as<Encoded>;
   { predictor.predict(texts) } -> std::convertible_to<metrics::Logits>;
 };
+
+/// Returns the logits of each text. Sets `deciding` to the window of each text that decided, if the
+/// predictor has a member `predict(texts, deciding)` that does so.
+template <Predictor P>
+[[nodiscard]] metrics::Logits logits_of(const P& predictor, std::span<const Encoded> texts,
+                                        std::vector<text::DecidingWindow>* deciding) {
+  if constexpr (requires { predictor.predict(texts, deciding); }) {
+    return predictor.predict(texts, deciding);
+  } else {
+    return predictor.predict(texts);
+  }
+}
 
 }  // namespace seqtrain::predict

@@ -20,6 +20,7 @@
 #include <seqtrain/serve/queue.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::serve {
 
@@ -39,12 +40,15 @@ class Job : public Ticket {
         model_{std::move(model)},
         texts_{std::move(texts)},
         rows_(texts_.size()),
+        windows_(texts_.size()),
         missing_{texts_.size()},
         done_{std::move(done)} {}
 
   /// Returns the logits of each text. Call this and the functions below only after `done` was
   /// called.
   [[nodiscard]] const std::vector<std::vector<float>>& rows() const { return rows_; }
+  /// Returns the window of each text that decided.
+  [[nodiscard]] const std::vector<text::DecidingWindow>& windows() const { return windows_; }
   [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
   /// Returns the mean time that a text waited in the queue.
   [[nodiscard]] Clock::duration queue_time() const { return mean(queued_); }
@@ -77,6 +81,7 @@ class Job : public Ticket {
   Model model_;
   std::vector<Encoded> texts_;
   std::vector<std::vector<float>> rows_;
+  std::vector<text::DecidingWindow> windows_;
   std::size_t missing_;
   Clock::duration queued_{};
   Clock::duration computed_{};
@@ -168,14 +173,17 @@ class Batcher {
     metrics_.batch_tokens.add(static_cast<double>(tokens));
     try {
       const P& predictor = job_of(batch.front().ticket).model_->predictor;
-      const metrics::Logits logits = predictor.predict(std::span{std::as_const(texts)});
-      share_out(batch, logits, options_.now() - begin);
+      std::vector<text::DecidingWindow> deciding;
+      const metrics::Logits logits = predict::logits_of(predictor, texts, &deciding);
+      deciding.resize(batch.size());
+      share_out(batch, logits, deciding, options_.now() - begin);
     } catch (const std::exception& error) {
       fail(batch, backend(std::string{"Inference failed: "} + error.what()));
     }
   }
 
-  void share_out(const Batch& batch, const metrics::Logits& logits, Clock::duration time) {
+  void share_out(const Batch& batch, const metrics::Logits& logits,
+                 std::span<const text::DecidingWindow> deciding, Clock::duration time) {
     if (logits.cols() == 0 || logits.rows() != std::ssize(batch)) {
       throw Error{"the model gave " + std::to_string(logits.size()) + " logits for " +
                   std::to_string(batch.size()) + " texts"};
@@ -186,6 +194,7 @@ class Batcher {
       const std::size_t own = job.model_->predictor.task().labels.size();
       const std::span row{logits.data() + i * width, own == 0 ? width : std::min(own, width)};
       job.rows_[batch[i].text].assign(row.begin(), row.end());
+      job.windows_[batch[i].text] = deciding[i];
       job.computed_ += time;
       if (--job.missing_ == 0) job.finish();
     }

@@ -28,6 +28,8 @@ enum class Truncation {
 /// The member `tokens(text, special)` is optional; the route `/tokenize` needs it. It returns
 /// `std::optional<std::vector<text::Token>>`, which is empty if the tokenizer cannot name its ids.
 /// The member `usual_length()` is optional: texts are cut at so many ids instead of `max_length()`.
+/// So is `predict(texts, deciding)`, which also tells the windows that decided: see
+/// `predict::logits_of`.
 template <class P>
 concept Servable = predict::Predictor<P> && std::movable<P> &&
     requires(const P& predictor, std::string_view text, std::optional<std::string_view> pair,

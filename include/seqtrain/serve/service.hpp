@@ -269,8 +269,8 @@ class Service {
       if (job && job->refusal()) return exchange.refused(*job->refusal());
       const predict::Task& task = exchange.model->predictor.task();
       std::vector<predict::Prediction> predictions;
-      if (job) {
-        for (const auto& row : job->rows()) predictions.push_back(predict::interpret(row, task));
+      for (std::size_t i = 0; job && i < job->rows().size(); ++i) {
+        predictions.push_back(predict::interpret(job->rows()[i], task, job->windows()[i]));
       }
       return exchange.answered(serve::answer(exchange.request, task, predictions), job.get());
     } catch (const Refusal& refusal) {

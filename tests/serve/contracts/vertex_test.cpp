@@ -22,6 +22,15 @@ TEST(VertexAnswer, WritesObjectsAsPredictDoes) {
   EXPECT_EQ(written(write_answer, rating, {{}, {2.5}, {2.5F}}), R"({"value":2.5})");
 }
 
+TEST(VertexAnswer, NamesTheWindowThatDecided) {
+  const predict::Prediction long_text{
+      {1}, {0.25, 0.75}, {-1, 1}, text::DecidingWindow{2, 3, false, 220, 301}};
+  EXPECT_EQ(written(write_answer, polarity, long_text),
+            R"({"label":"good","scores":{"bad":0.25,"good":0.75},)"
+            R"("window":{"index":2,"of":3,"begin":220,"end":301}})");
+  EXPECT_EQ(written(write_label, polarity, long_text), R"("good")");
+}
+
 TEST(VertexAnswer, WritesLabelsAlone) {
   EXPECT_EQ(written(write_label, polarity, {{1}, {0.25, 0.75}, {-1, 1}}), R"("good")");
   EXPECT_EQ(written(write_label, topics, {{}, {0.1, 0.1, 0.1}, {0, 0, 0}}), "[]");

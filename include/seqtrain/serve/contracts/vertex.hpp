@@ -22,7 +22,7 @@
 namespace seqtrain::serve::vertex {
 
 /// Writes the answer for a text: `{"label": "pos", "scores": {"pos": 0.9, …}}`, as the program
-/// `predict` does.
+/// `predict` does, with the window that decided.
 inline void write_answer(json::Writer& out, const Text& text, const predict::Prediction& prediction,
                          const predict::Task& task) {
   predict::write_json(out, prediction, task, {.logits = text.raw_scores});
