@@ -8,10 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/text/windows.hpp>
 
 /// The largest and the mean difference of two sets of numbers.
 struct Differences {
@@ -81,8 +83,9 @@ class Compared {
   }
 
   [[nodiscard]] seqtrain::metrics::Logits predict(
-      std::span<const seqtrain::predict::Encoded> texts) const {
-    seqtrain::metrics::Logits logits = predictor_->predict(texts);
+      std::span<const seqtrain::predict::Encoded> texts,
+      std::vector<seqtrain::text::DecidingWindow>* deciding = nullptr) const {
+    seqtrain::metrics::Logits logits = seqtrain::predict::logits_of(*predictor_, texts, deciding);
     comparison_.add(logits, other_->predict(texts), task());
     return logits;
   }

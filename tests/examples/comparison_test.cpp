@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/predict/answer_stream.hpp>
+
 #include "support/fake_predictor.hpp"
 
 namespace seqtrain::predict {
@@ -44,6 +46,22 @@ TEST(Compared, AnswersAsTheFirstAndAsksBoth) {
   EXPECT_EQ(predictor.batches, other.batches);
   EXPECT_EQ(compared.comparison().texts, 2U);
   EXPECT_EQ(compared.comparison().other_labels, 0U);
+}
+
+TEST(Compared, NamesTheWindowThatDecided) {
+  tests::FakePredictor predictor;
+  const tests::FakePredictor other;
+  predictor.window = 4;
+  const Compared compared{predictor, other};
+  Window answered{predictor};
+  Window window{compared};
+  for (const auto* text : {"aaaaa", "b"}) {
+    answered.add(predictor.encode(text, {}, 100));
+    window.add(compared.encode(text, {}, 100));
+  }
+  const std::string lines = window.answer();
+  EXPECT_EQ(lines, answered.answer());
+  EXPECT_NE(lines.find(R"("window":{"index":1,"of":2,"begin":4,"end":7}})"), std::string::npos);
 }
 
 }  // namespace
