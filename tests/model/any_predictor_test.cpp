@@ -233,6 +233,37 @@ TEST(AnyPredictor, TellsLabelsScoresAndLogits) {
   EXPECT_EQ(predictor.predict({}).rows(), 0);
 }
 
+TEST(AnyPredictor, TellsTheWindowThatDecidedWhateverElseIsInTheBatch) {
+  // The second has no hand-written passes, so each text is predicted alone.
+  for (const auto& made : {MadeModel{}, MadeModel{.hidden = 40, .inner = 72}}) {
+    const SavedModel saved{made};
+    tests::write_file(saved.path() / "tokenizer_config.json",
+                      R"({"tokenizer_class": "BertTokenizer", "model_max_length": 12,
+                          "long_texts": "windows", "window_stride": 3})");
+    const AnyPredictor predictor{saved.path()};
+    std::vector<std::string> words(9);
+    std::vector<Text> given;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      for (std::size_t word = 0; word < i * 5; ++word) {
+        words[i] += "w" + std::to_string((word * 7 + i) % 115) + " ";
+      }
+      given.push_back({.text = words[i]});
+    }
+    const auto all = predictor(given);
+    bool later = false;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const auto& window = all[i].window;
+      EXPECT_EQ(window.count, i < 3 ? 1U : (i * 5 - 3 + 6) / 7) << i;
+      EXPECT_EQ(window.begin, window.index * 7);
+      later = later || window.index > 0;
+      const auto alone = predictor(std::span{&given[i], 1})[0];
+      EXPECT_EQ(alone.window.index, window.index) << i;
+      EXPECT_EQ(alone.window.end, window.end) << i;
+    }
+    EXPECT_TRUE(later);
+  }
+}
+
 TEST(AnyPredictor, UsesTheCalibrationInTheConfiguration) {
   const SavedModel saved;
   const std::vector<Text> given{{.text = "w1 w2"}};

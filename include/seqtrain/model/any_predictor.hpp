@@ -116,15 +116,18 @@ class AnyPredictor {
   [[nodiscard]] metrics::Logits predict(
       std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding = nullptr) const;
 
-  /// Returns the labels, the scores and the logits of each text.
+  /// Returns the prediction for each text.
   [[nodiscard]] std::vector<predict::Prediction> operator()(std::span<const Text> texts) const {
     std::vector<Encoded> encoded;
     for (const auto& [text, pair] : texts) encoded.push_back(encode(text, pair));
-    const auto rows = predict(encoded);
+    std::vector<text::DecidingWindow> deciding;
+    const auto rows = predict(encoded, &deciding);
+    deciding.resize(encoded.size());
     std::vector<predict::Prediction> predictions;
     for (Eigen::Index row = 0; row < rows.rows(); ++row) {
       const auto width = static_cast<std::size_t>(rows.cols());
-      predictions.push_back(predict::interpret({rows.row(row).data(), width}, task_));
+      predictions.push_back(predict::interpret({rows.row(row).data(), width}, task_,
+                                               deciding[static_cast<std::size_t>(row)]));
     }
     return predictions;
   }
