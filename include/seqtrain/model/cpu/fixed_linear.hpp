@@ -155,9 +155,9 @@ class FixedLinear {
     float* const to = products + rows.first * panel;
     for (const auto& map : maps_of(rows)) {
       if (!map.out.has(first)) continue;
-      const Bf16* const factor = map.out.expand.data() + (first - map.out.begin) * map.columns;
+      const Bf16* const factor = map.out.expand.data() + (first - map.out.begin) * map.depth;
       multiply<panel>({x.reduced + rows.first * reduced_columns_ + map.first, reduced_columns_},
-                      rows.count, round_up(map.rank, 2), factor, panel, block,
+                      rows.count, map.depth, factor, panel, block,
                       [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
                           SEQTRAIN_INLINE_LAMBDA {
                             Floats sum;

@@ -47,7 +47,7 @@ class LowRankMaps {
     std::size_t begin;
     std::size_t size;
     Buffer<T> reduce = {};  ///< [size, columns], the factor times the map's scale
-    Buffer<T> expand = {};  ///< [columns, size], in panels
+    Buffer<T> expand = {};  ///< [depth, size], in panels
 
     [[nodiscard]] bool has(std::size_t column) const {
       return column >= begin && column < begin + size;
@@ -57,6 +57,7 @@ class LowRankMaps {
     LowRank low;
     std::size_t rank;
     std::size_t columns;
+    std::size_t depth;  ///< its rank, rounded up to an even number, as products need it
     std::size_t first;  ///< its first column of reduced rows
     Side in, out;
     std::uint64_t number = 0;  ///< among the adapters of an encoder
@@ -75,7 +76,7 @@ class LowRankMaps {
     if (low.a.defined()) {
       const auto rank = static_cast<std::size_t>(low.a.size(0));
       const std::size_t columns = round_up(rank, kernels::lanes);
-      maps_.push_back({low, rank, columns, width_, {0, in}, {out_, out}});
+      maps_.push_back({low, rank, columns, round_up(rank, 2), width_, {0, in}, {out_, out}});
       width_ += columns;
     }
     out_ += out;
@@ -140,10 +141,10 @@ class LowRankMaps {
     for (const Map& map : maps_) {
       const Side& side = map.side(pass == Pass::forward ? Pass::backward : Pass::forward);
       if (!side.has(column)) continue;
-      const T* const factor = side.expand.data() + (column - side.begin) * map.columns;
+      const T* const factor = side.expand.data() + (column - side.begin) * map.depth;
       const auto dropout = map.dropout(pass == Pass::backward ? memory.site : 0);
       float* const sum = dropout ? memory.block.reserve(rows * panel) : to;
-      multiply_panel(rows, map.columns, reduced + map.first, width_, factor, sum,
+      multiply_panel(rows, map.depth, reduced + map.first, width_, factor, sum,
                      dropout ? panel : ld, !dropout);
       if (!dropout) continue;
       kernels::drop<true>(sum, panel, *dropout, memory.row * in_ + column, in_, to, ld, rows,
@@ -158,7 +159,7 @@ class LowRankMaps {
     const auto* const from = factor.const_data_ptr<float>();
     const auto scale = static_cast<float>(map.low.scale);
     const std::size_t count = map.columns * side.size;
-    std::vector<float> rows(count), scaled(count);  // [columns, size] and [size, columns]
+    std::vector<float> rows(map.depth * side.size), scaled(count);  // [depth, size], [size, columns]
     for (std::size_t r = 0; r < map.rank; ++r) {
       for (std::size_t i = 0; i < side.size; ++i) {
         const float number = from[r * row + i * column];
@@ -168,10 +169,9 @@ class LowRankMaps {
     }
     kernels::pack_panel(scaled.data(), map.columns, side.size, map.columns,
                         side.reduce.reserve(count));
-    T* const expand = side.expand.reserve(count);
+    T* const expand = side.expand.reserve(rows.size());
     for (std::size_t at = 0; at < side.size; at += panel) {
-      kernels::pack_panel(rows.data() + at, side.size, map.columns, panel,
-                          expand + at * map.columns);
+      kernels::pack_panel(rows.data() + at, side.size, map.depth, panel, expand + at * map.depth);
     }
   }
 
