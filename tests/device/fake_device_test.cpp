@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <thread>
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/arange.h>
@@ -9,6 +11,8 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/Event.h>
+#include <c10/core/Stream.h>
+#include <c10/core/StreamGuard.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <gtest/gtest.h>
 
@@ -83,6 +87,149 @@ TEST(FakeDevice, HasAutocast) {
   const tensor::Autocast autocast{x.device().type()};
   EXPECT_EQ(at::linear(x, x).scalar_type(), at::kBFloat16);
   EXPECT_EQ(at::linear(x, x).softmax(1).scalar_type(), at::kFloat);
+}
+
+const c10::impl::DeviceGuardImplInterface& device() {
+  return *c10::impl::getDeviceGuardImpl(fake_device.type());
+}
+
+c10::Stream new_stream() {
+  return device().getStreamFromGlobalPool(fake_device);
+}
+
+c10::Event event_of(const c10::Stream& stream) {
+  c10::Event event{fake_device.type()};
+  event.record(stream);
+  return event;
+}
+
+/// Runs work on a stream. Returns the error of it, or "".
+template <class Work>
+std::string problem_on(const c10::Stream& stream, const Work& work) {
+  const c10::StreamGuard guard{stream};
+  try {
+    work();
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return {};
+}
+
+TEST(FakeDeviceStreams, EachThreadHasItsOwnCurrentStream) {
+  const c10::Stream stream = new_stream();
+  const c10::StreamGuard guard{stream};
+  EXPECT_EQ(device().getStream(fake_device), stream);
+  std::thread{[] {
+    EXPECT_EQ(device().getStream(fake_device), device().getDefaultStream(fake_device));
+  }}.join();
+}
+
+TEST(FakeDeviceStreams, AReadMustComeAfterTheWrite) {
+  const at::Tensor x = on_device(at::ones({4}));
+  x.fill_(2);
+  const c10::Stream first = device().getStream(fake_device), second = new_stream();
+  const auto read = [&] { static_cast<void>(x.add(1)); };
+  EXPECT_EQ(problem_on(second, read),
+            "aten::add on stream " + std::to_string(second.id()) +
+                " of device 0 reads memory that aten::fill_ on stream 0 of device 0 writes, "
+                "and nothing orders the two: stream " +
+                std::to_string(second.id()) +
+                " of device 0 must block on an event of stream 0 of device 0");
+  const c10::Event late = event_of(first);
+  late.block(second);
+  EXPECT_EQ(problem_on(second, read), "");
+  EXPECT_NE(problem_on(first, [&] { x.add_(1); }), "") << "the second stream reads it";
+  event_of(second).block(first);
+}
+
+TEST(FakeDeviceStreams, AWriteMustComeAfterReadsAndWrites) {
+  const at::Tensor x = on_device(at::ones({4}));
+  const c10::Stream first = device().getStream(fake_device), second = new_stream();
+  const auto write = [&] { x.zero_(); };
+  event_of(first).block(second);
+  EXPECT_EQ(problem_on(second, [&] { static_cast<void>(x.add(1)); }), "");
+  EXPECT_NE(problem_on(first, write).find("that aten::add on"), std::string::npos);
+  event_of(second).block(first);
+  EXPECT_EQ(problem_on(first, write), "");
+  EXPECT_NE(problem_on(second, write).find("that aten::zero_ on"), std::string::npos);
+  event_of(first).block(second);
+  EXPECT_EQ(problem_on(second, write), "");
+  event_of(second).block(first);
+}
+
+TEST(FakeDeviceStreams, AnEventOrdersOnlyWhatCameBeforeIt) {
+  const at::Tensor x = on_device(at::ones({4}));
+  const c10::Stream first = device().getStream(fake_device), second = new_stream();
+  const c10::Event early = event_of(first);
+  x.add_(1);
+  early.block(second);
+  EXPECT_NE(problem_on(second, [&] { x.add_(1); }), "");
+  const c10::Stream third = new_stream();
+  event_of(first).block(second);
+  event_of(second).block(third);  // an order passes on
+  EXPECT_EQ(problem_on(third, [&] { static_cast<void>(x.add(1)); }), "");
+  event_of(third).block(first);
+}
+
+TEST(FakeDeviceStreams, AWaitOfTheHostOrdersWhatItsThreadAsksForLater) {
+  const at::Tensor x = on_device(at::ones({4}));
+  const auto read = [&] { static_cast<void>(x.add(1)); };
+  const c10::Stream first = device().getStream(fake_device);
+  x.fill_(2);
+  std::thread{[&] {
+    event_of(first).synchronize();
+    EXPECT_EQ(problem_on(new_stream(), read), "");
+  }}.join();
+  EXPECT_NE(problem_on(new_stream(), read), "") << "another thread has waited";
+  const c10::Event event = event_of(first);
+  while (!event.query()) {
+  }
+  EXPECT_EQ(problem_on(new_stream(), read), "");
+  device().synchronizeDevice(0);
+  x.fill_(3);
+  device().synchronizeStream(first);
+  EXPECT_EQ(problem_on(new_stream(), read), "");
+  device().synchronizeDevice(0);
+  x.fill_(4);
+  device().synchronizeDevice(0);
+  EXPECT_EQ(problem_on(new_stream(), read), "");
+  device().synchronizeDevice(0);
+}
+
+TEST(FakeDeviceStreams, LateCopiesAreOrderedAsOperatorsAre) {
+  const at::Tensor host = pinned(3).fill_(1);
+  const c10::Stream first = device().getStream(fake_device), second = new_stream();
+  const at::Tensor x = host.to(fake_device, true);
+  EXPECT_NE(problem_on(second, [&] { static_cast<void>(x.add(1)); }), "");
+  event_of(first).block(second);
+  const at::Tensor back = pinned(3), other = pinned(3);
+  EXPECT_EQ(problem_on(second, [&] { back.copy_(x, true); }), "");
+  EXPECT_NE(problem_on(first, [&] { x.fill_(5); }), "");
+  event_of(first).synchronize();
+  EXPECT_NE(back[0].item<float>(), 1) << "a wait for another stream brings no copy";
+  event_of(second).synchronize();
+  EXPECT_EQ(back[0].item<float>(), 1);
+  x.fill_(5);
+}
+
+TEST(FakeDeviceStreams, MemoryMustNotBeFreedWhileAnotherStreamUsesIt) {
+  const c10::Stream first = device().getStream(fake_device), second = new_stream();
+  const auto use_and_free = [&](const auto& after_use) {
+    {
+      const at::Tensor x = on_device(at::ones({4}));
+      event_of(first).block(second);
+      EXPECT_EQ(problem_on(second, [&] { static_cast<void>(x.add(1)); }), "");
+      after_use(x);
+    }
+    return problem_on(first, [] { static_cast<void>(on_device(at::ones({1}))); });
+  };
+  EXPECT_NE(use_and_free([](const at::Tensor&) {}).find("was freed that aten::add on"),
+            std::string::npos);
+  EXPECT_EQ(use_and_free([&](const at::Tensor&) { event_of(second).block(first); }), "");
+  EXPECT_EQ(use_and_free([&](const at::Tensor& x) {
+              device().recordDataPtrOnStream(x.storage().data_ptr(), second);
+            }),
+            "");
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 // is closed to the host outside of them, and copies that need not wait come as late as they may: to
 // the device when it needs them, to the host when the host waits. So the device finds a program
 // that reads device memory on the host, mixes tensors of two devices, reuses host memory too early,
-// or reads a result before it is there. It counts copies, waits and operators. If the environment
-// has FAKE_DEVICE_IS_DETERMINISTIC, operators demand torch's deterministic algorithms.
+// or reads a result before it is there. It has several streams, and finds work on two of them that
+// no event orders. It counts copies, waits and operators. If the environment has
+// FAKE_DEVICE_IS_DETERMINISTIC, operators demand torch's deterministic algorithms.
 #include "support/fake_device.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
@@ -37,6 +39,8 @@
 #include <sys/mman.h>
 #include <torch/library.h>
 
+#include "support/fake_streams.hpp"
+
 namespace seqtrain::tests {
 namespace {
 
@@ -49,12 +53,15 @@ DeviceCounts counts;
 std::int64_t operators_so_far = 0;
 thread_local c10::DeviceIndex current = 0;
 thread_local bool in_operator = false;
+thread_local std::string_view operator_name = "a copy";
+thread_local std::int64_t waits_here = 0;
 
 // Counts what the program asks for, but not what the device's own operators do.
-void count(std::int64_t DeviceCounts::*number) {
+void count(std::int64_t DeviceCounts::*number, std::int64_t by = 1) {
   const std::lock_guard lock{mutex};
   if (in_operator) return;
-  ++(counts.*number);
+  counts.*number += by;
+  if (number == &DeviceCounts::waits) ++waits_here;
   if (number == &DeviceCounts::operators) ++operators_so_far;
 }
 
@@ -66,14 +73,28 @@ std::set<const void*> pinned;
 struct Block {
   void* memory;
   std::size_t bytes;
+  streams::History history;
 };
+
+Block& block_of(const at::Tensor& tensor) {
+  return *static_cast<Block*>(tensor.storage().data_ptr().get_context());
+}
+
+// Notes a use of a device's memory by the current stream.
+streams::Access use(const at::Tensor& tensor, bool writes) {
+  if (tensor.is_cpu() || tensor.numel() == 0) return {};
+  return streams::use(block_of(tensor).history, streams::current_stream(tensor.device().index()),
+                      writes, operator_name);
+}
 
 void protect(const Block& block, int protection) {
   if (::mprotect(block.memory, block.bytes, protection) != 0) throw std::bad_alloc{};
 }
 
 void remove_block(void* context) {
+  const std::lock_guard lock{mutex};
   const std::unique_ptr<Block> block{static_cast<Block*>(context)};
+  streams::check_free(block->history);
   ::munmap(block->memory, block->bytes);
 }
 
@@ -85,7 +106,8 @@ struct DeviceAllocator : c10::Allocator {
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc{};
     std::memset(memory, unwritten, bytes);
-    auto* const block = new Block{memory, bytes};
+    const std::lock_guard lock{mutex};
+    auto* const block = new Block{memory, bytes, {.owner = streams::current_stream(current)}};
     protect(*block, PROT_NONE);
     return {memory, block, &remove_block, device};
   }
@@ -121,49 +143,62 @@ bool is_pinned(const at::Tensor& tensor) {
 
 struct Copy {
   at::Tensor from, to;
+  streams::Access access;  // of the device's memory
 };
 std::vector<Copy> arrivals;    // to the device
 std::vector<Copy> departures;  // to the host; `from` is a copy of the value
-std::int64_t departed = 0;     // how many of all departures are there
 
 void open_tensors(at::Tensor& from, at::Tensor& to);
 
-void arrive(const c10::Storage& storage) {
-  for (std::size_t i = 0; i < arrivals.size();) {
-    if (!arrivals[i].to.storage().is_alias_of(storage)) {
+// Makes those of the copies that `now` tells, in order.
+template <class Now>
+void make(std::vector<Copy>& copies, const Now& now) {
+  for (std::size_t i = 0; i < copies.size();) {
+    if (!now(copies[i])) {
       ++i;
       continue;
     }
-    Copy copy = arrivals[i];
-    arrivals.erase(arrivals.begin() + static_cast<std::ptrdiff_t>(i));
+    Copy copy = copies[i];
+    copies.erase(copies.begin() + static_cast<std::ptrdiff_t>(i));
     open_tensors(copy.from, copy.to);
   }
 }
 
-void depart(std::int64_t until) {
-  const at::AutoDispatchBelowADInplaceOrView below;
-  while (departed < until && !departures.empty()) {
-    departures.front().to.copy_(departures.front().from);
-    departures.erase(departures.begin());
-    ++departed;
+void arrive(const c10::Storage& storage) {
+  make(arrivals, [&](const Copy& copy) { return copy.to.storage().is_alias_of(storage); });
+}
+
+bool is_late(const streams::Clock& clock) {
+  return std::ranges::any_of(departures,
+                             [&](const Copy& copy) { return clock.covers(copy.access); });
+}
+
+// The host knows from now on that the work of a clock is done.
+void know(const streams::Clock& clock) {
+  streams::host_clock().join(clock);
+  for (auto* copies : {&arrivals, &departures}) {
+    make(*copies, [&](const Copy& copy) { return clock.covers(copy.access); });
   }
 }
 
-std::int64_t all_departures() {
-  return departed + static_cast<std::int64_t>(departures.size());
-}
-
-void wait() {
+void wait(const streams::Id& stream) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::waits);
-  while (!arrivals.empty()) arrive(arrivals.front().to.storage());
-  depart(all_departures());
+  know(streams::present(stream));
 }
 
 // Copies are the device's own as long as this exists, and the processor's warnings are not shown.
 class InOperator {
  public:
-  ~InOperator() { in_operator = outer_; }
+  explicit InOperator(std::string_view name) {
+    if (!outer_) operator_name = name;
+  }
+  ~InOperator() {
+    in_operator = outer_;
+    if (!outer_) operator_name = "a copy";
+  }
+  InOperator(const InOperator&) = delete;
+  InOperator& operator=(const InOperator&) = delete;
 
  private:
   struct Quiet : c10::WarningHandler {
@@ -186,7 +221,7 @@ class Opened {
       return;
     }
     arrive(of.storage());
-    block_ = static_cast<Block*>(of.storage().data_ptr().get_context());
+    block_ = &block_of(of);
     if (open_blocks[block_]++ == 0) protect(*block_, PROT_READ | PROT_WRITE);
     auto* const begin = static_cast<std::byte*>(block_->memory) +
                         of.storage_offset() * static_cast<std::int64_t>(of.itemsize());
@@ -216,21 +251,29 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_bloc
   const std::lock_guard lock{mutex};
   const at::AutoDispatchBelowADInplaceOrView below;
   if (from.is_cpu()) count(&DeviceCounts::copies_to);
-  if (to.is_cpu()) count(&DeviceCounts::copies_from);
+  if (to.is_cpu()) {
+    count(&DeviceCounts::copies_from);
+    count(&DeviceCounts::bytes_from, static_cast<std::int64_t>(to.nbytes()));
+  }
   const bool crosses = from.is_cpu() || to.is_cpu();
   if (!crosses) count(&DeviceCounts::operators);
   const bool late = crosses && !in_operator && non_blocking &&
                     is_pinned(from.is_cpu() ? from : to) && from.sizes() == to.sizes() &&
                     from.scalar_type() == to.scalar_type() && to.is_contiguous();
   if (late && from.is_cpu()) {
-    arrivals.push_back({from, to});
+    const auto access = use(to, true);
+    arrivals.push_back({from, to, access});
   } else if (late) {
-    departures.push_back({Opened{from}.tensor.clone(), to});
+    const auto access = use(from, false);
+    departures.push_back({Opened{from}.tensor.clone(), to, access});
     std::memset(to.mutable_data_ptr(), unwritten, to.nbytes());
   } else {
+    use(from, false);
+    use(to, true);
     const Opened source{from}, target{to};
     target.tensor.copy_(source.tensor.expand(to.sizes()));
-    if (crosses && !in_operator) wait();
+    const c10::Device device = from.is_cpu() ? to.device() : from.device();
+    if (crosses && !in_operator) wait(streams::current_stream(device.index()));
   }
   return to;
 }
@@ -246,7 +289,8 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 
 at::Scalar local_scalar_dense(const at::Tensor& tensor) {
   const std::lock_guard lock{mutex};
-  wait();
+  use(tensor, false);
+  wait(streams::current_stream(tensor.device().index()));
   return Opened{tensor}.tensor.item();
 }
 
@@ -307,13 +351,13 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   static const bool deterministic = std::getenv("FAKE_DEVICE_IS_DETERMINISTIC") != nullptr;
   TORCH_CHECK(!deterministic || at::globalContext().deterministicAlgorithms(), op.schema().name(),
               " may give other bits each time");
-  if (waits(op.schema().name())) wait();
+  if (waits(op.schema().name())) wait(streams::current_stream(device.value().index()));
   if (op.schema().name() == "aten::addmm" || op.schema().name() == "aten::mm") {
     const std::size_t factor = op.schema().name() == "aten::mm" ? 0 : 1;
     counts.largest_product =
         std::max(counts.largest_product, arguments(op, stack)[factor].toTensor().size(0));
   }
-  const InOperator inside;
+  const InOperator inside{op.schema().name()};
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }
 
@@ -324,7 +368,7 @@ at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight,
                        Sizes dilation, bool transposed, Sizes output_padding, std::int64_t groups) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{"aten::convolution"};
   const auto host_bias = bias && bias->defined() ? std::optional{bias->cpu()} : std::nullopt;
   return at::convolution(x.cpu(), weight.cpu(), host_bias, stride, padding, dilation, transposed,
                          output_padding, groups)
@@ -337,7 +381,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
     std::array<bool, 3> mask) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{"aten::convolution_backward"};
   const std::array<std::int64_t, 1> bias{gradient.size(1)};
   auto [of_x, of_weight, of_bias] =
       at::convolution_backward(gradient.cpu(), x.cpu(), weight.cpu(), Sizes{bias}, stride, padding,
@@ -360,7 +404,7 @@ std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& x, double p,
                                                   std::optional<bool>) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{"aten::native_dropout"};
   const at::Tensor mask = mask_of(x.sizes(), p);
   const at::Tensor y = x.cpu().to(at::kFloat).mul(mask).div(1 - p).to(x.scalar_type());
   return {y.to(x.device()), mask.to(at::kBool).to(x.device())};
@@ -371,7 +415,7 @@ at::Tensor& addmm_to(const at::Tensor& x, const at::Tensor& a, const at::Tensor&
                      at::Tensor& out) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{"aten::addmm.dtype_out"};
   const at::Tensor product = at::mm(a.cpu().to(wide), b.cpu().to(wide)).mul(alpha);
   return out.copy_(x.cpu().to(wide).mul(beta).add(product));
 }
@@ -382,7 +426,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(
     const std::optional<at::Tensor>& input_bias, const std::optional<at::Tensor>& hidden_bias) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{"aten::_thnn_fused_lstm_cell"};
   at::Tensor sums = of_input.cpu() + of_hidden.cpu();
   for (const auto* bias : {&input_bias, &hidden_bias}) {
     if (*bias && (*bias)->defined()) sums = sums + (*bias)->cpu();
@@ -399,7 +443,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
     const at::Tensor& cx, const at::Tensor& cy, const at::Tensor& workspace, bool has_bias) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{"aten::_thnn_fused_lstm_cell_backward_impl"};
   const auto parts = workspace.cpu().chunk(4, 1);
   const at::Tensor &i = parts[0], &f = parts[1], &g = parts[2], &o = parts[3];
   const auto given = [&](const std::optional<at::Tensor>& d) {
@@ -517,7 +561,7 @@ PackedAttention packed_rows(std::span<const c10::IValue> q_first, const c10::IVa
 void attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{op.schema().name()};
   const auto all = arguments(op, stack);
   const auto sizes = all[0].toTensor().sizes().vec();
   PackedAttention packed = packed_rows(all, all[4], all[8].toDouble(), all[11]);
@@ -532,7 +576,7 @@ void attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 void attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{op.schema().name()};
   const auto all = arguments(op, stack);
   const auto sizes = all[1].toTensor().sizes().vec();
   PackedAttention packed = packed_rows(all.subspan(1), all[6], all[11].toDouble(), all[16]);
@@ -559,7 +603,7 @@ void check_flash(const at::Tensor& q, const c10::IValue& left, const c10::IValue
 void flash_attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{op.schema().name()};
   const auto all = arguments(op, stack);
   check_flash(all[0].toTensor(), all[11], all[12]);
   PackedAttention packed{all[0].toTensor(), all[1].toTensor(), all[2].toTensor(),
@@ -574,7 +618,7 @@ void flash_attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 void flash_attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
-  const InOperator inside;
+  const InOperator inside{op.schema().name()};
   const auto all = arguments(op, stack);
   check_flash(all[1].toTensor(), all[15], all[16]);
   const PackedAttention packed{all[1].toTensor(),       all[2].toTensor(),  all[3].toTensor(),
@@ -630,7 +674,7 @@ void call_in_fp32(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 // The device seems to be 150 operators late, unless a program only asks.
 struct Event {
-  std::int64_t departures = 0;  // before the event
+  streams::Clock clock;  // of the stream
   std::int64_t operators = 0;
   int queries = 0;
 };
@@ -644,38 +688,72 @@ struct Guard : c10::impl::DeviceGuardImplInterface {
   void setDevice(c10::Device device) const override { current = device.index(); }
   void uncheckedSetDevice(c10::Device device) const noexcept override { current = device.index(); }
   c10::Stream getStream(c10::Device device) const override {
+    return c10::Stream{c10::Stream::UNSAFE, device, streams::current_stream(device.index()).second};
+  }
+  c10::Stream getDefaultStream(c10::Device device) const override {
     return c10::Stream{c10::Stream::DEFAULT, device};
   }
-  c10::Stream getDefaultStream(c10::Device device) const override { return getStream(device); }
-  c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
+  c10::Stream getNewStream(c10::Device device, int) const override {
+    static std::atomic<c10::StreamId> made = 0;
+    return c10::Stream{c10::Stream::UNSAFE, device, ++made};
+  }
+  c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
+    return getNewStream(device, 0);
+  }
+  c10::Stream exchangeStream(c10::Stream stream) const override {
+    auto& now = streams::current_streams().at(static_cast<std::size_t>(stream.device_index()));
+    return c10::Stream{c10::Stream::UNSAFE, stream.device(), std::exchange(now, stream.id())};
+  }
   c10::DeviceIndex deviceCount() const noexcept override { return devices; }
 
   void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override {
     delete static_cast<Event*>(event);
   }
-  void record(void** event, const c10::Stream&, const c10::DeviceIndex,
+  void record(void** event, const c10::Stream& stream, const c10::DeviceIndex,
               const c10::EventFlag) const override {
     const std::lock_guard lock{mutex};
     if (*event == nullptr) *event = new Event;
-    *static_cast<Event*>(*event) = {all_departures(), operators_so_far, 0};
+    *static_cast<Event*>(*event) = {streams::present(streams::id_of(stream)), operators_so_far, 0};
   }
-  void block(void*, const c10::Stream&) const override {}
+  void block(void* event, const c10::Stream& stream) const override {
+    const std::lock_guard lock{mutex};
+    if (event == nullptr) return;
+    streams::clocks()[streams::id_of(stream)].join(static_cast<Event*>(event)->clock);
+  }
   bool queryEvent(void* data) const override {
     const std::lock_guard lock{mutex};
     auto* const event = static_cast<Event*>(data);
-    if (event == nullptr || departed >= event->departures) return true;
-    if (operators_so_far < event->operators + 150 && ++event->queries < 100) return false;
-    depart(event->departures);
-    return true;
+    if (event == nullptr) return true;
+    const bool late = is_late(event->clock) && operators_so_far < event->operators + 150 &&
+                      ++event->queries < 100;
+    if (!late) know(event->clock);
+    return !late;
   }
   void synchronizeEvent(void* event) const override {
     const std::lock_guard lock{mutex};
     count(&DeviceCounts::waits);
-    if (event != nullptr) depart(static_cast<Event*>(event)->departures);
+    if (event != nullptr) know(static_cast<Event*>(event)->clock);
   }
-  bool queryStream(const c10::Stream&) const override { return departures.empty(); }
-  void synchronizeStream(const c10::Stream&) const override { wait(); }
-  void synchronizeDevice(const c10::DeviceIndex) const override { wait(); }
+  bool queryStream(const c10::Stream& stream) const override {
+    const std::lock_guard lock{mutex};
+    const streams::Clock& clock = streams::present(streams::id_of(stream));
+    if (is_late(clock)) return false;
+    know(clock);
+    return true;
+  }
+  void synchronizeStream(const c10::Stream& stream) const override { wait(streams::id_of(stream)); }
+  void synchronizeDevice(const c10::DeviceIndex device) const override {
+    const std::lock_guard lock{mutex};
+    count(&DeviceCounts::waits);
+    for (const auto& [stream, clock] : streams::clocks()) {
+      if (stream.first == device) know(streams::Clock{clock});
+    }
+  }
+  void recordDataPtrOnStream(const c10::DataPtr& data, const c10::Stream& stream) const override {
+    const std::lock_guard lock{mutex};
+    auto* const block = static_cast<Block*>(data.get_context());
+    if (block != nullptr) block->history.recorded.insert(stream.id());
+  }
 };
 
 struct Hooks : at::PrivateUse1HooksInterface {
@@ -699,7 +777,10 @@ struct Hooks : at::PrivateUse1HooksInterface {
     return generator;
   }
   c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator; }
-  bool isPinnedPtr(const void* data) const override { return pinned.contains(data); }
+  bool isPinnedPtr(const void* data) const override {
+    const std::lock_guard lock{mutex};
+    return pinned.contains(data);
+  }
   c10::Device getDeviceFromPtr(void*) const override { return {type, current}; }
 };
 
@@ -761,6 +842,10 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, library) {
 DeviceCounts device_counts() {
   const std::lock_guard lock{mutex};
   return counts;
+}
+
+std::int64_t waits_of_this_thread() {
+  return waits_here;
 }
 
 void reset_device_counts() {
