@@ -16,6 +16,8 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -260,6 +262,73 @@ std::int64_t operators_of(model::AnyClassifier model, const data::Batch& batch) 
   static_cast<void>(model.accumulate(batch, 1));
   EXPECT_EQ(tests::device_counts().waits, 0);
   return tests::device_counts().operators;
+}
+
+/// Expects that gradients which the model says are complete stay as they are. Returns how often it
+/// says so.
+int count_complete(model::AnyClassifier model, const data::Batch& batch) {
+  const auto parameters = model.parameters();
+  std::vector<std::pair<std::size_t, at::Tensor>> complete;
+  int calls = 0;
+  std::size_t end = parameters.size();
+  const auto ready = [&](std::size_t first) {
+    ++calls;
+    for (std::size_t i = first; i < end; ++i) {
+      const at::Tensor& gradient = parameters[i].gradient;
+      if (gradient.defined()) complete.emplace_back(i, gradient.clone());
+    }
+    end = first;
+  };
+  static_cast<void>(model.accumulate(batch, 1, ready));
+  for (const auto& [i, gradient] : complete) {
+    EXPECT_EQ(tests::difference(gradient, parameters[i].gradient), 0) << parameters[i].name;
+  }
+  return calls;
+}
+
+TEST_F(PackedPasses, TellWhichGradientsAreComplete) {
+  int calls = 0;
+  for (const auto& directory : packed_cases()) {
+    SCOPED_TRACE(directory.filename());
+    const auto batch = batch_of(directory);
+    calls += count_complete(load(directory, 0.1, false), batch);
+    calls += count_complete(load_adapters(directory, 0.1, false), batch);
+  }
+  for (const auto& made : biased_models()) {
+    calls += count_complete(load(tests::MadeCheckpoint{made}.path(), 0, false), made_batch());
+  }
+  EXPECT_GT(calls, 20);
+}
+
+TEST_F(PackedPasses, TellWhichRowsOfWordsGetAGradient) {
+  for (const auto& directory : tests::model_cases()) {
+    SCOPED_TRACE(directory.filename());
+    const auto batch = tests::ModelCase{directory}.batch(0);
+    for (const bool autograd : {false, true}) {
+      auto model = load(directory, 0.1, autograd);
+      tests::reset_device_counts();
+      static_cast<void>(model.accumulate(batch, 1));
+      EXPECT_EQ(tests::device_counts().waits, 0);
+      int tables = 0;
+      for (const auto& parameter : model.parameters()) {
+        if (!parameter.touched) continue;
+        ++tables;
+        tensor::RowSet rows{parameter.touched->rows()};
+        tensor::insert_rows(rows, parameter.gradient.cpu());
+        std::vector<bool> told(rows.rows());
+        const auto tell = [&](std::size_t first, std::size_t end) {
+          std::fill(told.begin() + static_cast<std::ptrdiff_t>(first),
+                    told.begin() + static_cast<std::ptrdiff_t>(end), true);
+        };
+        parameter.touched->for_each_run(tell);
+        rows.for_each_run([&](std::size_t first, std::size_t end) {
+          for (; first < end; ++first) EXPECT_TRUE(told[first]) << parameter.name << " " << first;
+        });
+        EXPECT_LE(std::ranges::count(told, true), std::ssize(batch.input_ids));
+      }
+      EXPECT_EQ(tables, 1);
+    }
+  }
 }
 
 TEST_F(PackedPasses, NeedFewerOperators) {

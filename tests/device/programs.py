@@ -80,24 +80,38 @@ def check_deterministic(arguments, model, place):
     del os.environ["FAKE_DEVICE_IS_DETERMINISTIC"]
 
 
-def check_two_processes(arguments, model, place):
-    """Two processes in fp16 end with the bits of one."""
-    def flags(name):
-        return flags_of_run(model, place / name, "--max-steps", 12, "--device", "fake", "--precision", "fp16",
-                            "--replicas", 2)
-
-    run(arguments, arguments.mnli, *flags("one"))
+def start_together(arguments, count, *flags):
+    """Starts processes that train together."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    world = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    processes = [start(arguments, arguments.mnli, *flags("two"), **world, RANK=rank, LOCAL_RANK=rank)
-                 for rank in ("0", "1")]
-    for process in processes:
-        out, errors = process.communicate()
-        assert process.returncode == 0, out + errors
-    ended = [(place / name / "model/model.safetensors").read_bytes() for name in ("one", "two")]
-    assert ended[0] == ended[1], "two processes have other bits"
+    world = {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    return [start(arguments, arguments.mnli, *flags, **world, RANK=str(rank), LOCAL_RANK=str(rank % 2))
+            for rank in range(count)]
+
+
+def check_processes(arguments, model, place):
+    """Two and three processes in fp16 end with the bits of one. If one is killed, the other names it."""
+    def flags(name, steps=12):
+        return flags_of_run(model, place / name, "--max-steps", steps, "--device", "fake", "--precision", "fp16",
+                            "--replicas", 3)
+
+    run(arguments, arguments.mnli, *flags("one"))
+    one = (place / "one/model/model.safetensors").read_bytes()
+    for count in (2, 3):
+        for process in start_together(arguments, count, *flags(str(count))):
+            out, errors = process.communicate()
+            assert process.returncode == 0, out + errors
+        assert (place / str(count) / "model/model.safetensors").read_bytes() == one, f"{count} processes: other bits"
+    processes = start_together(arguments, 2, *flags("lost", 10_000))
+    while processes[0].poll() is None and len(losses(place / "lost")) < 3:
+        time.sleep(0.01)
+    processes[1].kill()
+    killed = time.monotonic()
+    out, errors = processes[0].communicate()
+    assert "rank 1 of 2" in errors, out + errors
+    assert time.monotonic() - killed < 30, "the lost process was noticed late"
+    processes[1].communicate()
 
 
 def served_labels(arguments, model, precision):
@@ -178,7 +192,7 @@ def main():
         for precision in ("bf16", "fp16"):
             check_kill(arguments, place / "model", place / precision, precision)
         check_deterministic(arguments, place / "model", place / "equal")
-        check_two_processes(arguments, place / "model", place / "together")
+        check_processes(arguments, place / "model", place / "together")
         check_refusals(arguments, model)
         host, device = (perplexities(arguments, device, place / "languages") for device in ("cpu", "fake"))
         assert len(host) == 2, host

@@ -1,17 +1,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 #include <support/dist_worlds.hpp>
+#include <support/made_parameters.hpp>
 
-#include <seqtrain/core/random.hpp>
 #include <seqtrain/dist/exchange.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
@@ -21,68 +18,7 @@
 namespace seqtrain::dist {
 namespace {
 
-constexpr std::int64_t width = 24;
-constexpr std::int64_t table_rows = 1000;
-
-/// A table of which few rows are touched, a frozen parameter, a parameter larger than a bucket, and
-/// a bias.
-struct MadeParameters {
-  std::vector<tensor::Parameter> all;
-
-  MadeParameters() {
-    add("table", {table_rows, width});
-    all.back().touched = std::make_shared<tensor::RowSet>(table_rows);
-    all.push_back({.name = "frozen", .value = at::zeros({3}), .gradient = {}});
-    add("large", {1025, 1030});
-    add("bias", {7});
-  }
-
-  void add(const char* name, at::IntArrayRef shape) {
-    all.push_back({.name = name, .value = at::zeros(shape), .gradient = at::zeros(shape)});
-  }
-
-  /// Adds the gradients of a leaf, as the kernels do.
-  void add_leaf(std::int64_t leaf) {
-    const random::Stream stream{9, random::Purpose::data, static_cast<std::uint64_t>(leaf)};
-    const auto number = [&](std::uint64_t i) {
-      const auto bits = stream.at(i);
-      return static_cast<float>(static_cast<std::int32_t>(bits)) /
-             static_cast<float>(std::int64_t{1} << (bits >> 58));
-    };
-    for (const std::int64_t row : {leaf % 3, 10 + 7 * leaf, std::int64_t{500}}) {
-      all[0].touched->insert(static_cast<std::size_t>(row));
-      auto* const to = all[0].gradient.mutable_data_ptr<float>() + row * width;
-      for (std::int64_t i = 0; i < width; ++i) to[i] += number(static_cast<std::uint64_t>(i));
-    }
-    for (const std::size_t which : {std::size_t{2}, std::size_t{3}}) {
-      auto* const to = all[which].gradient.mutable_data_ptr<float>();
-      for (std::int64_t i = 0; i < all[which].gradient.numel(); ++i) {
-        to[i] += number(static_cast<std::uint64_t>(i) + which);
-      }
-    }
-  }
-
-  void add_tree(const Leaves& node) {
-    if (node.size() == 1) return add_leaf(node.first);
-    const auto [left, right] = node.children();
-    add_tree(left);
-    GradientCopy copy;
-    copy.take(all);
-    add_tree(right);
-    copy.add_to(all);
-  }
-
-  /// Returns the bytes of the gradients.
-  [[nodiscard]] std::string bytes() const {
-    std::string text;
-    for (const auto& parameter : all) {
-      if (!parameter.gradient.defined()) continue;
-      text.append(static_cast<const char*>(parameter.gradient.const_data_ptr()),
-                  parameter.gradient.nbytes());
-    }
-    return text;
-  }
-};
+using tests::MadeParameters;
 
 struct Outcome {
   std::string gradients;

@@ -21,7 +21,8 @@ namespace seqtrain::dist {
 }
 
 /// A copy of the gradients of a model's parameters: it holds the sum of one subtree while the next
-/// one is computed. Rows of a table that no example has touched take no memory.
+/// one is computed. Rows of a table that no example has touched take no memory on a processor. On a
+/// device the copy has all rows, and `Parameter::touched` keeps those of the whole step.
 class GradientCopy {
  public:
   /// Copies the gradients and sets them to zero. Memory of an earlier copy is reused.
@@ -30,7 +31,7 @@ class GradientCopy {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const tensor::Parameter& parameter = parameters[i];
       if (!parameter.gradient.defined()) continue;
-      if (parameter.touched) {
+      if (has_rows(parameter)) {
         take_rows(parameter, parts_[i]);
       } else {
         if (!parts_[i].values.defined()) parts_[i].values = at::zeros_like(parameter.gradient);
@@ -45,7 +46,7 @@ class GradientCopy {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const tensor::Parameter& parameter = parameters[i];
       if (!parameter.gradient.defined()) continue;
-      if (parameter.touched) {
+      if (has_rows(parameter)) {
         add_rows(parts_[i], parameter);
       } else {
         parameter.gradient.add_(parts_[i].values);
@@ -87,6 +88,10 @@ class GradientCopy {
   }
 
  private:
+  static bool has_rows(const tensor::Parameter& parameter) {
+    return parameter.touched && parameter.gradient.is_cpu();
+  }
+
   struct Part {
     at::Tensor values;  ///< shaped like the gradient; for a table [rows copied, width]
     std::vector<std::int32_t> place;  ///< index in `values` of each row of a table, or -1

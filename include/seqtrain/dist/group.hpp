@@ -96,8 +96,8 @@ class Group {
     }
   }
 
-  /// Tells whether tensors of a device are exchanged through the host's memory, because
-  /// libseqtrain_nccl.so cannot be loaded.
+  /// Tells whether tensors must be in the host's memory though the processes compute on a device,
+  /// because libseqtrain_nccl.so cannot be loaded.
   [[nodiscard]] bool through_host() const { return connection_ && connection_->through_host(); }
 
   /// Waits until all ranks have called it.
@@ -113,10 +113,9 @@ class Group {
     if (!connection_) return copy(out, in);
     ::c10d::AllToAllOptions options;
     options.timeout = detail::endless;
-    auto to = room_for(out);
-    auto from = within_reach(in);
-    return delivered(connection_->tensors().alltoall_base(to, from, out_sizes, in_sizes, options),
-                     out, to);
+    auto to = out.view(-1), from = in.view(-1);
+    return connection_->pending(
+        connection_->tensors().alltoall_base(to, from, out_sizes, in_sizes, options));
   }
 
   /// Writes `in` of rank r to place r of `out`, which has `size()` times as many elements. The
@@ -125,18 +124,17 @@ class Group {
     if (out.numel() != size() * in.numel()) throw Error{"all_gather: out is not size × in"};
     if (!connection_) return copy(out, in);
     if (in.numel() == 0) return {};
-    const auto to = room_for(out);
-    return delivered(gathering(connection_->tensors(), to, within_reach(in)), out, to);
+    return connection_->pending(gathering(connection_->tensors(), out.view(-1), in.view(-1)));
   }
 
   /// Replaces the elements of a contiguous tensor by their sums over all ranks. Every rank gets
   /// equal bits, which depend on the number of ranks.
   [[nodiscard]] Pending all_reduce(at::Tensor tensor) {
     if (!connection_ || tensor.numel() == 0) return {};
-    std::vector<at::Tensor> tensors{within_reach(tensor)};
+    std::vector<at::Tensor> tensors{tensor.view(-1)};
     ::c10d::AllreduceOptions options;
     options.timeout = detail::endless;
-    return delivered(connection_->tensors().allreduce(tensors, options), tensor, tensors.front());
+    return connection_->pending(connection_->tensors().allreduce(tensors, options));
   }
 
   /// Returns the value that the run has under `key`. The first start of the run makes it on rank 0,
@@ -197,26 +195,6 @@ class Group {
     ::c10d::AllgatherOptions options;
     options.timeout = detail::endless;
     return backend._allgather_base(to, from, options);
-  }
-
-  // Returns the tensor, flat, where the connection reads it: a copy if that is the host.
-  [[nodiscard]] at::Tensor within_reach(const at::Tensor& tensor) const {
-    const auto flat = tensor.view(-1);
-    return connection_->through_host() ? flat.to(at::kCPU, false, true) : flat;
-  }
-
-  // Returns the tensor, flat, or memory of its size where the connection writes.
-  [[nodiscard]] at::Tensor room_for(const at::Tensor& tensor) const {
-    if (!connection_->through_host()) return tensor.view(-1);
-    return at::empty({tensor.numel()}, tensor.options().device(at::kCPU));
-  }
-
-  // Brings the result of an operation from the connection's memory to the caller's.
-  [[nodiscard]] Pending delivered(c10::intrusive_ptr<::c10d::Work> work, const at::Tensor& out,
-                                  const at::Tensor& result) {
-    auto pending = connection_->pending(std::move(work));
-    if (!connection_->through_host()) return pending;
-    return std::move(pending).then_copy(out.view(-1), result);
   }
 
   static Pending copy(const at::Tensor& out, const at::Tensor& in) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -58,6 +59,8 @@ class BlockedSigpipe {
   bool was_pending_ = false;
 };
 
+using BackendPtr = c10::intrusive_ptr<::c10d::Backend>;
+
 /// Options of `Group::connect`.
 struct GroupOptions {
   /// Name or address of the network interface to use. Empty means the interface of the route to the
@@ -65,11 +68,12 @@ struct GroupOptions {
   std::string interface {};
   std::chrono::seconds timeout{60};           ///< longest wait for the other ranks to join
   c10::Device device = c10::DeviceType::CPU;  ///< device of the tensors of the operations
+  /// Makes the connection for tensors of the device, whose operations' `wait` blocks the device's
+  /// current stream. Empty means NCCL for CUDA, and none for other devices.
+  std::function<BackendPtr(const StorePtr&, const World&)> connect_device = {};
 };
 
 namespace detail {
-
-using BackendPtr = c10::intrusive_ptr<::c10d::Backend>;
 
 /// Returns the prefix of the keys that all starts of a run share in the store.
 inline std::string run_prefix(const World& world) {
@@ -142,7 +146,11 @@ class GroupConnection {
             : address_of_interface(options.interface);
     try {
       host_ = gloo(address, prefixed("gloo", store));
-      if (options.device.is_cuda()) tensors_ = make_nccl(prefixed("nccl", store), world_);
+      if (options.connect_device) {
+        tensors_ = options.connect_device(prefixed("device", store), world_);
+      } else if (options.device.is_cuda()) {
+        tensors_ = make_nccl(prefixed("nccl", store), world_);
+      }
       link_->polls = static_cast<bool>(tensors_);
       through_host_ = !options.device.is_cpu() && !tensors_;
     } catch (const Error&) {

@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include <ATen/core/Tensor.h>
 #include <c10/util/intrusive_ptr.h>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
@@ -45,11 +44,15 @@ class Pending {
     ++link_->unfinished;
   }
 
-  /// Copies the operation's result, which is in `from`, into `to` when `wait` finds it done.
-  [[nodiscard]] Pending then_copy(at::Tensor to, at::Tensor from) && {
-    to_ = std::move(to);
-    from_ = std::move(from);
-    return std::move(*this);
+  /// Makes later work of the device's current stream come after the operation if the connection can
+  /// do so; `wait` still has to be called, later. Otherwise it is `wait`.
+  void order() {
+    if (!work_ || !link_->polls) return wait();
+    try {
+      work_->wait();
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
   }
 
   /// Waits until the operation is done, without limit while the other ranks are alive. Throws
@@ -64,7 +67,6 @@ class Pending {
     }
     --link_->unfinished;
     link_->heartbeat->calm();
-    if (to_.defined()) to_.copy_(from_);
   }
 
  private:
@@ -114,8 +116,6 @@ class Pending {
 
   c10::intrusive_ptr<::c10d::Work> work_;
   std::shared_ptr<detail::Link> link_;
-  at::Tensor to_;  // undefined: nothing to copy
-  at::Tensor from_;
 };
 
 }  // namespace seqtrain::dist

@@ -83,11 +83,11 @@ class AnyClassifier {
   /// Adds weight · d(mean loss)/dp to the gradients, times the loss scale in fp16. Throws `Error`
   /// with the batch's size if there is too little memory for it.
   MeanLoss accumulate(const data::Batch& batch, double weight) {
-    return accumulate(batch, weight, [](std::size_t) {});
+    return accumulate(batch, weight, {});
   }
 
-  /// Calls `ready(i)` when the gradients of the parameters from number i on are complete, while
-  /// those of earlier layers are still computed.
+  /// Calls `ready(i)`, if it is given, when the gradients of the parameters from number i on are
+  /// complete or, on a device, queued, while those of earlier layers are still computed.
   MeanLoss accumulate(const data::Batch& batch, double weight,
                       const std::function<void(std::size_t)>& ready) {
     check_ids(batch, config(), longest_row());

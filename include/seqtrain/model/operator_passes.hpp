@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,6 +19,7 @@
 #include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::model {
 
@@ -31,10 +34,15 @@ class OperatorPasses : public Passes {
         device_{device},
         precision_{precision},
         encoder_frozen_{encoder_frozen},
-        frozen_states_{parameters} {}
+        frozen_states_{parameters} {
+    for (const auto& parameter : parameters) {
+      if (parameter.touched) words_ = parameter.touched;
+    }
+  }
 
   at::Tensor accumulate(const StepInputs& step) override {
     Dropout dropout{step.stream.at(0), device_};
+    touch_words(step.batch);
     const auto input = tensor::to_device(step.batch, device_);
     return loss_and_backward(step, head(states(step.batch, input, dropout), dropout), input);
   }
@@ -55,6 +63,12 @@ class OperatorPasses : public Passes {
     const c10::ScalarType type = type_of_products(precision_);
     if (type == at::kFloat) return {};
     return std::optional<tensor::Autocast>{std::in_place, device_.type(), type};
+  }
+
+  /// Notes the rows of the table of words that get a gradient.
+  void touch_words(const data::Batch& batch) const {
+    if (!words_) return;
+    for (const auto id : batch.input_ids) words_->insert(static_cast<std::size_t>(id));
   }
 
   /// Returns the states of a frozen encoder: kept ones, or the result of compute().
@@ -82,6 +96,7 @@ class OperatorPasses : public Passes {
   }
 
   FrozenStates frozen_states_;
+  std::shared_ptr<tensor::RowSet> words_;  ///< `touched` of the table of words on a device
 };
 
 }  // namespace seqtrain::model

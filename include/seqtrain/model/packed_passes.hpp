@@ -44,6 +44,7 @@ class PackedPasses : public OperatorPasses {
 
   at::Tensor accumulate(const StepInputs& step) override {
     if (needs_operators(step.batch)) return OperatorPasses::accumulate(step);
+    touch_words(step.batch);
     const auto input = tensor::to_device_packed(step.batch, device_);
     const Rows rows = rows_of(step.batch, input);
     Dropout dropout{step.stream.at(0), device_};
@@ -58,7 +59,7 @@ class PackedPasses : public OperatorPasses {
     if (!loss.defined()) return loss;
     const at::Tensor gradient = [&] {
       const at::NoGradGuard no_gradients;
-      return layers_.backward(hidden.grad(), rows);
+      return layers_.backward(hidden.grad(), rows, step.ready);
     }();
     if (embedded.requires_grad()) embedded.backward(gradient);
     return loss;

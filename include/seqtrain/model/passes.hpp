@@ -26,8 +26,8 @@ struct StepInputs {
   double weight;          ///< the batch's weight in a mean over several batches
   random::Stream stream;  ///< decides dropout
   const LossOfLogits& loss;
-  /// The function that is called with i when the gradients of the parameters from number i on are
-  /// complete, while those of earlier layers are still computed.
+  /// The function, if any, that is called with i when the gradients of the parameters from number i
+  /// on are complete or, on a device, queued, while those of earlier layers are still computed.
   const std::function<void(std::size_t)>& ready;
   const tensor::LossScale* loss_scale = nullptr;  ///< the factor of the gradients, if any
 };

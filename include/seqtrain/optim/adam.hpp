@@ -121,7 +121,9 @@ class Adam {
       saved.take(parameter.name + ".exp_avg", moments.exp_avg);
       saved.take(parameter.name + moments.name_of_second(), moments.exp_avg_sq);
       saved.take(parameter.name + ".step", moments.step);
-      if (parameter.touched) moments.find_moving(parameter.touched->rows());
+      if (parameter.touched && parameter.value.is_cpu()) {
+        moments.find_moving(parameter.touched->rows());
+      }
       loaded.emplace(parameter.name, moments);
     }
     loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
@@ -225,6 +227,9 @@ class Adam {
       for (const at::Tensor& value : group.values) tensor::count_change(value);
     }
     at::_foreach_zero_(finite.gradients());
+    for (const auto& parameter : parameters) {
+      if (parameter.gradient.defined() && parameter.touched) tensor::forget_touched(parameter);
+    }
     if (loss_scale_) loss_scale_->update(finite.found_inf());
     return finite.outcome();
   }

@@ -24,7 +24,8 @@ struct Parameter {
   at::Tensor value;
   at::Tensor gradient;  ///< same shape; undefined if the parameter is frozen
   /// The rows of the gradient that have been written to since it was zero, except writes by torch's
-  /// operators. Null if it may be any row.
+  /// operators on a processor. On a device they are all the rows that operators may have written
+  /// to. Null if it may be any row.
   std::shared_ptr<RowSet> touched = nullptr;
   /// Tells whether decoupled weight decay applies. If it has no value, the optimizer decides by the
   /// name.
@@ -74,8 +75,9 @@ inline void insert_rows(RowSet& set, const at::Tensor& table) {
 }
 
 /// Adds to `parameter.touched` the rows of the gradient that torch's operators have written to,
-/// because operators do not report them. The parameter must have the set.
+/// because operators do not report them. The parameter must have the set. A device is not asked.
 inline void find_touched(const Parameter& parameter) {
+  if (!parameter.gradient.is_cpu()) return;
   const std::int64_t changes = changes_of(parameter.gradient);
   if (changes == parameter.touched->changes()) return;
   insert_rows(*parameter.touched, parameter.gradient);

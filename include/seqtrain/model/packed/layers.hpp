@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -188,6 +189,20 @@ class Layer {
   at::Tensor before_activation_;
 };
 
+/// Returns the number of the first parameter of a layer's maps, or `parameters.size()`.
+inline std::size_t first_of(const LayerParts& layer,
+                            std::span<const tensor::Parameter> parameters) {
+  std::vector<Linear> maps{layer.attention_output, layer.intermediate, layer.output};
+  maps.insert(maps.end(), layer.qkv.begin(), layer.qkv.end());
+  const auto is_in_a_map = [&](const tensor::Parameter& parameter) {
+    return parameter.gradient.defined() && std::ranges::any_of(maps, [&](const Linear& map) {
+             return parameter.value.is_same(map.weight) || parameter.value.is_same(map.low_rank.a);
+           });
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(parameters, is_in_a_map) -
+                                  parameters.begin());
+}
+
 /// The layers of an encoder, computed without padding and without autograd.
 class Layers {
  public:
@@ -204,6 +219,11 @@ class Layers {
       reach_ = std::min(reach_, layer.traits.reach);
     }
     for (const std::size_t i : steps(parts.order, made.size())) layers_.push_back(made[i]);
+    if (shares_ || distances_) return;
+    first_.resize(made.size(), parameters.size());
+    for (std::size_t i = made.size(), first = parameters.size(); i-- > 0; first_[i] = first) {
+      first = std::min(first, first_of(parts.layers[i], parameters));
+    }
   }
 
   /// Returns the distance of the farthest key of a query, in the layer where it is smallest.
@@ -224,15 +244,19 @@ class Layers {
   }
 
   /// Adds the gradients of the parameters. Returns that of the hidden states before the layers,
-  /// given that of `forward`'s result.
-  at::Tensor backward(const at::Tensor& gradient, const Rows& rows) {
+  /// given that of `forward`'s result. Calls ready(i), if it is given, when those of the parameters
+  /// from number i on are complete; not if layers share parameters.
+  at::Tensor backward(const at::Tensor& gradient, const Rows& rows,
+                      const std::function<void(std::size_t)>& ready) {
     const auto options = gradient.options().dtype(copies_.type());
     const at::Tensor ones = at::ones({1, rows.positions.size(0)}, options);
     NormGradients norms;
     Hidden d{.residual = {}, .normal = gradient};
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
       d = layer->backward(d, rows, ones, norms);
-      if (shares_) norms.add();  // the operator takes each tensor once
+      if (shares_ || ready) norms.add();  // the operator takes each tensor once
+      if (ready && !first_.empty())
+        ready(first_[static_cast<std::size_t>(layers_.rend() - layer) - 1]);
     }
     norms.add();
     if (rows.grid && rows.grid->shared.requires_grad()) {
@@ -263,6 +287,7 @@ class Layers {
   DistancesOf distances_;
   std::size_t reach_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
+  std::vector<std::size_t> first_;  ///< what `ready` gets after each layer, or empty
 };
 
 }  // namespace seqtrain::model::packed

@@ -66,7 +66,9 @@ class TrainedEncoder : public AnyEncoder {
   }
   void backward(const at::Tensor& gradient,
                 const std::function<void(std::size_t)>& ready) override {
-    encoder_.backward(gradient, [&](std::size_t layer) { ready(first_of_layer_[layer]); });
+    encoder_.backward(gradient, [&](std::size_t layer) {
+      if (ready) ready(first_of_layer_[layer]);
+    });
   }
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/operator_passes.hpp>
 #include <seqtrain/model/packed_passes.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::model {
 
@@ -80,11 +83,23 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
   return layers;
 }
 
+/// Lets the passes on a device tell which rows of the table of words get a gradient.
+inline void track_words(LoadedNetwork& loaded) {
+  for (tensor::Parameter& parameter : loaded.parameters) {
+    const bool is_table = parameter.name.ends_with(".word_embeddings.weight") ||
+                          parameter.name.ends_with(".tok_embeddings.weight");
+    if (!is_table || !parameter.gradient.defined()) continue;
+    const auto rows = static_cast<std::size_t>(parameter.value.size(0));
+    parameter.touched = std::make_shared<tensor::RowSet>(rows);
+  }
+}
+
 }  // namespace detail
 
 SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precision,
                                          const ClassifierOptions& options) {
   Network& network = *loaded.network;
+  if (!options.device.is_cpu()) detail::track_words(loaded);
   const bool frozen = options.freeze_encoder || options.only_predicts;
   MadePasses made;
   std::unique_ptr<cpu::AnyEncoder> kernels;

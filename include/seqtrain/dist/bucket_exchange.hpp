@@ -1,0 +1,299 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/Device.h>
+#include <c10/core/Event.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/dist/buckets.hpp>
+#include <seqtrain/dist/gradient_copy.hpp>
+#include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/pending.hpp>
+#include <seqtrain/dist/tree.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::dist {
+
+/// The way in which the gradients of several processes are summed. `exact` sums by one tree over
+/// the parts of a step, so the bits do not depend on the number of processes. `ring` uses the
+/// all-reduce of the communication library, whose bits depend on it.
+enum class Reduction { exact, ring };
+
+/// Returns the reduction with this name. Throws `InputError` if there is none.
+[[nodiscard]] inline Reduction reduction_named(std::string_view name) {
+  if (name == "exact") return Reduction::exact;
+  if (name == "ring") return Reduction::ring;
+  throw InputError{"unknown reduction '" + std::string{name} + "'", {}, "use exact or ring"};
+}
+
+/// The sums that one process adds to the exchange of a step: one for each of its subtrees, from
+/// left to right. The gradients of the parameters hold the last sum, and `before` holds the others.
+/// A process that has no part in the step has none.
+struct OwnSums {
+  std::span<const tensor::Parameter> parameters;
+  std::span<const GradientCopy> before;
+  at::Tensor losses;  ///< [batches of the step], zero for batches of other processes
+};
+
+/// The stream of a device on which one thread exchanges gradients, while another thread computes
+/// more of them on its own current stream. Only events order the two streams, so neither thread
+/// waits for the device.
+class ExchangeStream {
+ public:
+  explicit ExchangeStream(c10::Device device)
+      : device_{device},
+        guard_{device.type()},
+        stream_{guard_.getStreamFromGlobalPool(device, true)} {}
+
+  [[nodiscard]] c10::Stream stream() const { return stream_; }
+
+  /// Forgets the marks of an earlier step.
+  void begin() { marks_.clear(); }
+
+  /// Marks that the calling thread has queued all work on the gradients of the parameters from
+  /// number `first` on.
+  void mark(std::size_t first) {
+    c10::Event event = recorded(guard_.getStream(device_));
+    const std::lock_guard lock{mutex_};
+    marks_.emplace_back(first, std::move(event));
+  }
+
+  /// Makes later work of the stream come after the earliest mark for which `includes(first)`.
+  template <class Includes>
+  void follow(const Includes& includes) {
+    const std::lock_guard lock{mutex_};
+    for (const auto& [first, event] : marks_) {
+      if (includes(first)) return event.block(stream_);
+    }
+  }
+
+  /// Waits on the calling thread for the work of the stream.
+  void wait() const { recorded(stream_).synchronize(); }
+
+  /// Makes later work of the calling thread's current stream come after the work of this one.
+  void join() const { recorded(stream_).block(guard_.getStream(device_)); }
+
+  /// Keeps the memory of a tensor, should it be freed after an error, until the stream's work is
+  /// done.
+  void keep(const at::Tensor& tensor) const {
+    guard_.recordDataPtrOnStream(tensor.storage().data_ptr(), stream_);
+  }
+
+ private:
+  [[nodiscard]] c10::Event recorded(const c10::Stream& stream) const {
+    c10::Event event{device_.type()};
+    event.record(stream);
+    return event;
+  }
+
+  c10::Device device_;
+  c10::impl::VirtualGuardImpl guard_;
+  c10::Stream stream_;
+  std::mutex mutex_;
+  std::list<std::pair<std::size_t, c10::Event>> marks_;
+};
+
+/// Exchanges the buckets of a step in three stages: `send`, `add_up` and `receive`, each of which
+/// takes the buckets in order. At most three buckets may be between `send` and `receive`. On a
+/// device all work is queued on the calling thread's current stream. Without NCCL tensors go
+/// through pinned memory, and `send` waits for the copy.
+class BucketExchange {
+ public:
+  BucketExchange(Group& group, std::int64_t replicas, Reduction reduction)
+      : group_{&group}, replicas_{replicas}, reduction_{reduction} {}
+
+  /// Begins a step with this many parts. `stream` is that of a device, on which the stages run.
+  void begin(const OwnSums& own, std::int64_t parts, const ExchangeStream* stream) {
+    own_ = own;
+    stream_ = stream;
+    root_ = {0, parts};
+    subtrees_.clear();
+    for (std::int64_t rank = 0; rank < ranks(); ++rank) {
+      subtrees_.push_back(largest_subtrees(root_, leaves_of(rank, ranks(), replicas_)));
+    }
+    sent_ = summed_ = received_ = 0;
+    queued_.clear();
+    if (reduction_ == Reduction::exact) return;
+    for (const GradientCopy& copy : own_.before) copy.add_to(own_.parameters);
+  }
+
+  /// Sends the slices of the next bucket.
+  void send(const Bucket& bucket) {
+    Slot& at = slots_[sent_++ % slots_.size()];
+    at.bucket = bucket;
+    if (reduction_ == Reduction::ring) {
+      stage(bucket, 0, resize(at.in, bucket.count));
+      at.whole = shared(at);
+      at.gathered = group_->all_reduce(at.whole);
+      return;
+    }
+    const std::int64_t slice = slice_of(bucket);
+    const auto own = static_cast<std::int64_t>(own_subtrees().size());
+    resize(at.in, ranks() * own * slice);
+    if (own == 1) {
+      stage(bucket, 0, at.in);
+    } else {
+      for (std::int64_t i = 0; i < own; ++i) {  // [rank, subtree, slice]
+        stage(bucket, static_cast<std::size_t>(i), resize(part_, ranks() * slice));
+        at.in.view({ranks(), own, slice}).select(1, i).copy_(part_.view({ranks(), slice}));
+      }
+    }
+    std::vector<std::int64_t> sent(static_cast<std::size_t>(ranks()), own * slice), got;
+    std::int64_t all = 0;
+    for (const auto& subtrees : subtrees_) {
+      got.push_back(static_cast<std::int64_t>(subtrees.size()) * slice);
+      all += got.back();
+    }
+    at.sent = group_->all_to_all(resize_shared(at.out, all), shared(at), got, sent);
+  }
+
+  /// Sums this process's slice of the next bucket that was sent, and sends the sum.
+  void add_up() {
+    Slot& at = slots_[summed_++ % slots_.size()];
+    if (reduction_ == Reduction::ring) return;
+    follow(at.sent);
+    const std::int64_t slice = slice_of(at.bucket);
+    std::vector<std::pair<Leaves, at::Tensor>> sums;
+    for (const auto& subtrees : subtrees_) {
+      for (const Leaves& leaves : subtrees) {
+        const auto begin = static_cast<std::int64_t>(sums.size()) * slice;
+        sums.emplace_back(leaves, at.out.narrow(0, begin, slice));
+      }
+    }
+    const auto* next = sums.data();
+    const at::Tensor sum = add_tree(root_, next);
+    at.gathered = group_->all_gather(resize_shared(at.whole, ranks() * slice), sum);
+  }
+
+  /// Copies the sums of the next bucket to the gradients.
+  void receive() {
+    Slot& at = slots_[received_++ % slots_.size()];
+    follow(at.gathered);
+    if (through_host()) resize(at.in, at.whole.numel()).copy_(at.whole, /*non_blocking=*/true);
+    at.bucket.for_each_piece(
+        through_host() ? at.in : at.whole,
+        [&](const Piece& piece, const at::Tensor& from) { numbers_of(piece).copy_(from); });
+  }
+
+  /// Waits on this thread until at most `left` operations of the group are unfinished. Notices lost
+  /// ranks.
+  void wait(std::size_t left = 0) {
+    for (; queued_.size() > left; queued_.pop_front()) queued_.front().wait();
+  }
+
+ private:
+  /// The buffers of a bucket that is being exchanged. The group reads and writes `shared`, `out`
+  /// and `whole`, which are in pinned memory if tensors go through the host.
+  struct Slot {
+    Bucket bucket;
+    at::Tensor in, shared, out, whole;
+    Pending sent, gathered;
+  };
+
+  [[nodiscard]] std::int64_t ranks() const { return group_->size(); }
+  [[nodiscard]] const std::vector<Leaves>& own_subtrees() const {
+    return subtrees_[static_cast<std::size_t>(group_->rank())];
+  }
+  [[nodiscard]] bool through_host() const { return stream_ != nullptr && group_->through_host(); }
+
+  /// Returns the number of elements in each process's slice of a bucket.
+  [[nodiscard]] std::int64_t slice_of(const Bucket& bucket) const {
+    return (bucket.count + ranks() - 1) / ranks();
+  }
+
+  [[nodiscard]] at::Tensor numbers_of(const Piece& piece) const {
+    const at::Tensor& whole =
+        piece.parameter == Piece::losses ? own_.losses : own_.parameters[piece.parameter].gradient;
+    if (stream_ != nullptr) stream_->keep(whole);
+    return flat(whole).narrow(0, piece.begin, piece.count);
+  }
+
+  /// Copies a bucket of this process's sum with the index `subtree` to `out` [at least
+  /// bucket.count].
+  void stage(const Bucket& bucket, std::size_t subtree, const at::Tensor& out) const {
+    const bool last = subtree + 1 == own_subtrees().size() || reduction_ == Reduction::ring;
+    bucket.for_each_piece(out, [&](const Piece& piece, const at::Tensor& to) {
+      if (last) {
+        to.copy_(numbers_of(piece));
+      } else if (piece.parameter == Piece::losses) {
+        to.zero_();
+      } else {
+        own_.before[subtree].copy(piece.parameter, piece.begin, piece.count, to);
+      }
+    });
+    out.narrow(0, bucket.count, out.numel() - bucket.count).zero_();
+  }
+
+  /// Makes what follows come after an operation. `queued_` keeps it if only the stream waits for
+  /// it.
+  void follow(Pending& operation) {
+    operation.order();
+    queued_.push_back(std::move(operation));
+    wait(most_queued);
+  }
+
+  /// Returns the contents of `slot.in` where the group reads them.
+  [[nodiscard]] const at::Tensor& shared(Slot& slot) const {
+    if (!through_host()) return slot.in;
+    resize_shared(slot.shared, slot.in.numel()).copy_(slot.in, /*non_blocking=*/true);
+    stream_->wait();  // also for copies of the slot's earlier bucket
+    return slot.shared;
+  }
+
+  /// Returns the sum of a node. `next` points to the sum of its first subtree and is moved past the
+  /// last one.
+  static at::Tensor add_tree(const Leaves& node, const std::pair<Leaves, at::Tensor>*& next) {
+    if (next->first == node) return (next++)->second;
+    const auto [left, right] = node.children();
+    const at::Tensor sum = add_tree(left, next);
+    return sum.add_(add_tree(right, next));
+  }
+
+  /// Resizes a tensor of one dimension. Its memory is reused.
+  at::Tensor& resize(at::Tensor& tensor, std::int64_t size) const {
+    return resize(tensor, size, own_.losses.options());
+  }
+  at::Tensor& resize_shared(at::Tensor& tensor, std::int64_t size) const {
+    auto options = own_.losses.options();
+    if (through_host()) options = options.device(at::kCPU).pinned_memory(true);
+    return resize(tensor, size, options);
+  }
+  static at::Tensor& resize(at::Tensor& tensor, std::int64_t size, at::TensorOptions options) {
+    if (!tensor.defined()) tensor = at::empty({size}, options);
+    tensor.resize_({size});
+    return tensor;
+  }
+
+  /// The number of operations that may be queued. A device's queue is limited, and a thread that
+  /// waits for a place in it notices no lost rank.
+  static constexpr std::size_t most_queued = 16;
+
+  Group* group_;
+  std::int64_t replicas_;
+  Reduction reduction_;
+  OwnSums own_;
+  const ExchangeStream* stream_ = nullptr;
+  Leaves root_;
+  std::vector<std::vector<Leaves>> subtrees_;  // by rank
+  std::array<Slot, 3> slots_;
+  std::size_t sent_ = 0, summed_ = 0, received_ = 0;  // buckets
+  at::Tensor part_;                                   // a bucket of one of several subtrees
+  std::deque<Pending> queued_;
+};
+
+}  // namespace seqtrain::dist
