@@ -159,7 +159,8 @@ class LowRankMaps {
     const auto* const from = factor.const_data_ptr<float>();
     const auto scale = static_cast<float>(map.low.scale);
     const std::size_t count = map.columns * side.size;
-    std::vector<float> rows(map.depth * side.size), scaled(count);  // [depth, size], [size, columns]
+    std::vector<float> rows(map.depth * side.size);  // [depth, size]
+    std::vector<float> scaled(count);                // [size, columns]
     for (std::size_t r = 0; r < map.rank; ++r) {
       for (std::size_t i = 0; i < side.size; ++i) {
         const float number = from[r * row + i * column];
