@@ -15,13 +15,13 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/encoded_file.hpp>
-#include <seqtrain/dist/check_equal.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/world.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/stopped.hpp>
 
+#include "check_equal.hpp"
 #include "run_checkpoints.hpp"
 #include "run_settings.hpp"
 
@@ -113,7 +113,7 @@ class Processes {
     if (group_.size() == 1) return;
     settings.emplace_back("program", fingerprint("/proc/self/exe"));
     settings.emplace_back("processor", at::get_cpu_capability());
-    seqtrain::dist::check_equal(group_, settings);
+    ::check_equal(group_, settings);
   }
 
   /// Calls `work`. If it throws an error, the other processes end with that error too.

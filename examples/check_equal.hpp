@@ -9,12 +9,11 @@
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/train/pairs.hpp>
 
-namespace seqtrain::dist {
-
 /// Throws `InputError` on every rank unless all ranks pass equal pairs, e.g. flags and checksums of
 /// the data and the program. The error names the first rank that differs from rank 0, and the
 /// differences.
-inline void check_equal(Group& group, const train::Pairs& pairs) {
+inline void check_equal(seqtrain::dist::Group& group, const seqtrain::train::Pairs& pairs) {
+  using namespace seqtrain;
   json::Writer out;
   out.begin_object();
   train::append(out, "pairs", pairs);
@@ -41,5 +40,3 @@ inline void check_equal(Group& group, const train::Pairs& pairs) {
     }
   }
 }
-
-}  // namespace seqtrain::dist

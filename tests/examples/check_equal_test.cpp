@@ -1,10 +1,11 @@
+#include "examples/check_equal.hpp"
+
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <support/dist_worlds.hpp>
 
-#include <seqtrain/dist/check_equal.hpp>
 #include <seqtrain/dist/group.hpp>
 
 namespace seqtrain::dist {
