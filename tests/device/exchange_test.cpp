@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,9 @@ c10::Event recorded(const c10::Stream& stream) {
 /// Whether operations never end, as NCCL's if a rank is lost.
 bool operations_hang = false;
 
+/// How many operations rank 0 has started.
+std::atomic<int> operations_of_first = 0;
+
 /// Operations on a stream of their own, as NCCL's are: the host goes on, and `wait` blocks the
 /// current stream.
 class StreamConnection : public ::c10d::Backend {
@@ -96,6 +100,7 @@ class StreamConnection : public ::c10d::Backend {
   template <class Run>
   c10::intrusive_ptr<::c10d::Work> exchange(const at::Tensor& out, const at::Tensor& in,
                                             const Run& run) {
+    if (getRank() == 0) ++operations_of_first;
     recorded(device().getStream(fake_device)).block(stream_);
     const c10::StreamGuard guard{stream_};
     const auto pinned = out.options().device(at::kCPU).pinned_memory(true);
@@ -236,6 +241,41 @@ TEST(ExchangeOnDevice, SendsOnlyTouchedRowsOfTables) {
   EXPECT_LE(tests::device_counts().bytes_from, most);
 }
 
+TEST(ExchangeOnDevice, TakesFewOperationsForManyRows) {
+  tests::reset_device_counts();
+  const auto errors = on_ranks(2, true, [&](Group& group) {
+    Exchange exchange{group, 2, Reduction::exact};
+    MadeParameters parameters{fake_device};
+    for (std::size_t row = 0; row < MadeParameters::table_rows; row += 2) {
+      parameters.all[0].touched->insert(row);
+    }
+    exchange.begin({parameters.all, {}, at::zeros({2}, fake_device)}, 2);
+    static_cast<void>(exchange.finish(false));
+  });
+  EXPECT_EQ(errors, std::vector<std::string>(2));
+  EXPECT_LT(tests::device_counts().operators, 200);
+}
+
+TEST(ExchangeOnDevice, QueuesFewOperationsThatDoNotEnd) {
+  operations_hang = true;
+  operations_of_first = 0;
+  const auto errors = on_ranks(2, true, [&](Group& group) {
+    Exchange exchange{group, 2, Reduction::exact};
+    MadeParameters parameters{fake_device};
+    for (int i = 0; i < 12; ++i) parameters.add("more", {1 << 20});
+    exchange.begin({parameters.all, {}, at::zeros({2}, fake_device)}, 2);
+    exchange.ready(2);
+    if (group.rank() == 1) {
+      exchange.abandon("out of memory");
+      throw Error{"rank 1 ends"};
+    }
+    static_cast<void>(exchange.finish(false));
+  });
+  operations_hang = false;
+  EXPECT_NE(errors[0].find("out of memory"), std::string::npos) << errors[0];
+  EXPECT_LE(operations_of_first, 20);  // of 28
+}
+
 TEST(ExchangeOnDevice, EndsWithTheErrorOfARankThatAbandonsTheStep) {
   for (const bool by_streams : {false, true}) {
     operations_hang = by_streams;
@@ -256,7 +296,7 @@ TEST(ExchangeOnDevice, EndsWithTheErrorOfARankThatAbandonsTheStep) {
     EXPECT_EQ(errors[1], "rank 1 ends");
   }
   operations_hang = false;
-  static_cast<void>(tests::on_device(at::zeros({1})).add(1));  // no memory was freed too early
+  static_cast<void>(tests::on_device(at::zeros({1})).add(1));  // would tell of an early free
 }
 
 }  // namespace

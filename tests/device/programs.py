@@ -100,7 +100,7 @@ def check_processes(arguments, model, place):
     one = (place / "one/model/model.safetensors").read_bytes()
     for count in (2, 3):
         for process in start_together(arguments, count, *flags(str(count))):
-            out, errors = process.communicate()
+            out, errors = process.communicate(timeout=300)
             assert process.returncode == 0, out + errors
         assert (place / str(count) / "model/model.safetensors").read_bytes() == one, f"{count} processes: other bits"
     processes = start_together(arguments, 2, *flags("lost", 10_000))
@@ -108,7 +108,7 @@ def check_processes(arguments, model, place):
         time.sleep(0.01)
     processes[1].kill()
     killed = time.monotonic()
-    out, errors = processes[0].communicate()
+    out, errors = processes[0].communicate(timeout=300)
     assert "rank 1 of 2" in errors, out + errors
     assert time.monotonic() - killed < 30, "the lost process was noticed late"
     processes[1].communicate()

@@ -49,8 +49,8 @@ TEST(Buckets, TakeTheUsedRowsOfTablesAndTheLosses) {
     begins.push_back(elements[0].item<std::int64_t>());
     counts.push_back(piece.count);
   });
-  EXPECT_EQ(begins, (std::vector<std::int64_t>{0, 4, 12}));
-  EXPECT_EQ(counts, (std::vector<std::int64_t>{4, 8, 7}));
+  EXPECT_EQ(begins, (std::vector<std::int64_t>{0, 12}));
+  EXPECT_EQ(counts, (std::vector<std::int64_t>{12, 7}));
   EXPECT_EQ(buckets[1].pieces.back().parameter, Piece::losses);
 }
 

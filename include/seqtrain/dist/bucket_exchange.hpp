@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <list>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,13 +12,10 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <c10/core/Device.h>
-#include <c10/core/Event.h>
-#include <c10/core/Stream.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/buckets.hpp>
+#include <seqtrain/dist/exchange_stream.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/pending.hpp>
@@ -50,64 +45,6 @@ struct OwnSums {
   at::Tensor losses;  ///< [batches of the step], zero for batches of other processes
 };
 
-/// The stream of a device on which one thread exchanges gradients, while another thread computes
-/// more of them on its own current stream. Only events order the two streams, so neither thread
-/// waits for the device.
-class ExchangeStream {
- public:
-  explicit ExchangeStream(c10::Device device)
-      : device_{device},
-        guard_{device.type()},
-        stream_{guard_.getStreamFromGlobalPool(device, true)} {}
-
-  [[nodiscard]] c10::Stream stream() const { return stream_; }
-
-  /// Forgets the marks of an earlier step.
-  void begin() { marks_.clear(); }
-
-  /// Marks that the calling thread has queued all work on the gradients of the parameters from
-  /// number `first` on.
-  void mark(std::size_t first) {
-    c10::Event event = recorded(guard_.getStream(device_));
-    const std::lock_guard lock{mutex_};
-    marks_.emplace_back(first, std::move(event));
-  }
-
-  /// Makes later work of the stream come after the earliest mark for which `includes(first)`.
-  template <class Includes>
-  void follow(const Includes& includes) {
-    const std::lock_guard lock{mutex_};
-    for (const auto& [first, event] : marks_) {
-      if (includes(first)) return event.block(stream_);
-    }
-  }
-
-  /// Waits on the calling thread for the work of the stream.
-  void wait() const { recorded(stream_).synchronize(); }
-
-  /// Makes later work of the calling thread's current stream come after the work of this one.
-  void join() const { recorded(stream_).block(guard_.getStream(device_)); }
-
-  /// Keeps the memory of a tensor, should it be freed after an error, until the stream's work is
-  /// done.
-  void keep(const at::Tensor& tensor) const {
-    guard_.recordDataPtrOnStream(tensor.storage().data_ptr(), stream_);
-  }
-
- private:
-  [[nodiscard]] c10::Event recorded(const c10::Stream& stream) const {
-    c10::Event event{device_.type()};
-    event.record(stream);
-    return event;
-  }
-
-  c10::Device device_;
-  c10::impl::VirtualGuardImpl guard_;
-  c10::Stream stream_;
-  std::mutex mutex_;
-  std::list<std::pair<std::size_t, c10::Event>> marks_;
-};
-
 /// Exchanges the buckets of a step in three stages: `send`, `add_up` and `receive`, each of which
 /// takes the buckets in order. At most three buckets may be between `send` and `receive`. On a
 /// device all work is queued on the calling thread's current stream. Without NCCL tensors go
@@ -128,8 +65,41 @@ class BucketExchange {
     }
     sent_ = summed_ = received_ = 0;
     queued_.clear();
+    collected_.clear();
     if (reduction_ == Reduction::exact) return;
     for (const GradientCopy& copy : own_.before) copy.add_to(own_.parameters);
+  }
+
+  /// Collects the rows of tables that are exchanged.
+  void collect_rows() {
+    collected_.resize(own_.parameters.size());
+    for_each_table(own_.parameters, [&](std::size_t i, const tensor::Parameter& parameter) {
+      const auto count = static_cast<std::int64_t>(parameter.touched->count());
+      const auto on_host = at::TensorOptions{at::kLong}.pinned_memory(stream_ != nullptr);
+      const at::Tensor numbers = at::empty({count}, on_host);
+      auto* next = numbers.mutable_data_ptr<std::int64_t>();
+      parameter.touched->for_each_run([&](std::size_t first, std::size_t end) {
+        for (; first < end; ++first) *next++ = static_cast<std::int64_t>(first);
+      });
+      CollectedRows& at = collected_[i];
+      at.numbers = numbers.to(parameter.gradient.device(), /*non_blocking=*/true);
+      if (reduction_ == Reduction::exact) {
+        for (const GradientCopy& copy : own_.before) {
+          keep(copy.values(i));
+          at.sums.push_back(copy.rows(i, at.numbers));
+        }
+      }
+      keep(parameter.gradient);
+      at.sums.push_back(parameter.gradient.index_select(0, at.numbers));
+    });
+  }
+
+  /// Copies the rows that have been collected back to the gradients.
+  void return_rows() {
+    for_each_table(own_.parameters, [&](std::size_t i, const tensor::Parameter& parameter) {
+      const auto& [numbers, sums] = collected_[i];
+      parameter.gradient.index_copy_(0, numbers, sums.back());
+    });
   }
 
   /// Sends the slices of the next bucket.
@@ -166,7 +136,7 @@ class BucketExchange {
   void add_up() {
     Slot& at = slots_[summed_++ % slots_.size()];
     if (reduction_ == Reduction::ring) return;
-    follow(at.sent);
+    order(at.sent);
     const std::int64_t slice = slice_of(at.bucket);
     std::vector<std::pair<Leaves, at::Tensor>> sums;
     for (const auto& subtrees : subtrees_) {
@@ -183,7 +153,7 @@ class BucketExchange {
   /// Copies the sums of the next bucket to the gradients.
   void receive() {
     Slot& at = slots_[received_++ % slots_.size()];
-    follow(at.gathered);
+    order(at.gathered);
     if (through_host()) resize(at.in, at.whole.numel()).copy_(at.whole, /*non_blocking=*/true);
     at.bucket.for_each_piece(
         through_host() ? at.in : at.whole,
@@ -205,6 +175,12 @@ class BucketExchange {
     Pending sent, gathered;
   };
 
+  /// The rows of a table that are exchanged, of each sum of this process in order.
+  struct CollectedRows {
+    at::Tensor numbers;
+    std::vector<at::Tensor> sums;  ///< [rows, width] each
+  };
+
   [[nodiscard]] std::int64_t ranks() const { return group_->size(); }
   [[nodiscard]] const std::vector<Leaves>& own_subtrees() const {
     return subtrees_[static_cast<std::size_t>(group_->rank())];
@@ -216,10 +192,24 @@ class BucketExchange {
     return (bucket.count + ranks() - 1) / ranks();
   }
 
+  void keep(const at::Tensor& tensor) const {
+    if (stream_ != nullptr) stream_->keep(tensor);
+  }
+
+  [[nodiscard]] bool is_table(const Piece& piece) const {
+    return static_cast<bool>(own_.parameters[piece.parameter].touched);
+  }
+
+  /// Returns a piece of the last of this process's sums.
   [[nodiscard]] at::Tensor numbers_of(const Piece& piece) const {
-    const at::Tensor& whole =
-        piece.parameter == Piece::losses ? own_.losses : own_.parameters[piece.parameter].gradient;
-    if (stream_ != nullptr) stream_->keep(whole);
+    if (piece.parameter == Piece::losses) return part_of(own_.losses, piece);
+    return part_of(is_table(piece) ? collected_[piece.parameter].sums.back()
+                                   : own_.parameters[piece.parameter].gradient,
+                   piece);
+  }
+
+  [[nodiscard]] at::Tensor part_of(const at::Tensor& whole, const Piece& piece) const {
+    keep(whole);
     return flat(whole).narrow(0, piece.begin, piece.count);
   }
 
@@ -233,7 +223,9 @@ class BucketExchange {
       } else if (piece.parameter == Piece::losses) {
         to.zero_();
       } else {
-        own_.before[subtree].copy(piece.parameter, piece.begin, piece.count, to);
+        to.copy_(part_of(is_table(piece) ? collected_[piece.parameter].sums[subtree]
+                                         : own_.before[subtree].values(piece.parameter),
+                         piece));
       }
     });
     out.narrow(0, bucket.count, out.numel() - bucket.count).zero_();
@@ -241,7 +233,7 @@ class BucketExchange {
 
   /// Makes what follows come after an operation. `queued_` keeps it if only the stream waits for
   /// it.
-  void follow(Pending& operation) {
+  void order(Pending& operation) {
     operation.order();
     queued_.push_back(std::move(operation));
     wait(most_queued);
@@ -292,6 +284,7 @@ class BucketExchange {
   std::vector<std::vector<Leaves>> subtrees_;  // by rank
   std::array<Slot, 3> slots_;
   std::size_t sent_ = 0, summed_ = 0, received_ = 0;  // buckets
+  std::vector<CollectedRows> collected_;              // by parameter
   at::Tensor part_;                                   // a bucket of one of several subtrees
   std::deque<Pending> queued_;
 };

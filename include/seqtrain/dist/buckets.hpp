@@ -65,7 +65,8 @@ void for_each_table(Parameters parameters, const Use& use) {
   }
 }
 
-/// Elements [begin, begin + count) of a parameter's gradient, or of the losses.
+/// Elements [begin, begin + count) of a parameter's gradient, of the rows of a table that are used,
+/// or of the losses.
 struct Piece {
   static constexpr std::size_t losses = static_cast<std::size_t>(-1);
 
@@ -106,16 +107,13 @@ class Buckets {
     if (buckets_.back().count == 0) buckets_.pop_back();
   }
 
-  /// Cuts the rows of tables that are used, and the losses.
+  /// Cuts the rows of tables that are used, and the losses. The pieces of a table are those of a
+  /// tensor that has these rows alone.
   void cut_others(Parameters parameters, std::int64_t losses) {
     buckets_.emplace_back();
     for_each_table(parameters, [&](std::size_t i, const tensor::Parameter& parameter) {
-      const auto rows = static_cast<std::int64_t>(parameter.touched->rows());
-      const std::int64_t width = parameter.gradient.numel() / rows;
-      parameter.touched->for_each_run([&](std::size_t first, std::size_t end) {
-        add({i, static_cast<std::int64_t>(first) * width,
-             static_cast<std::int64_t>(end - first) * width});
-      });
+      const std::int64_t width = parameter.gradient.numel() / parameter.gradient.size(0);
+      add({i, 0, static_cast<std::int64_t>(parameter.touched->count()) * width});
     });
     add({Piece::losses, 0, losses});
   }

@@ -56,7 +56,8 @@ class Exchange {
     tell(first);
   }
 
-  /// Ends a step that has begun and cannot be finished. The other processes throw an error.
+  /// Ends a step that has begun and cannot be finished. The other processes throw an error. The
+  /// exchange cannot be used afterwards.
   void abandon(const std::string& problem) noexcept {
     group_->fail_note(problem);
     end();
@@ -107,6 +108,7 @@ class Exchange {
       if (i == buckets_.size() && !tables_cut) {
         wait_until_ready(all_ready);
         share_rows();
+        bucket_exchange_.collect_rows();
         buckets_.cut_others(own_.parameters, own_.losses.numel());
         tables_cut = true;
       }
@@ -117,6 +119,7 @@ class Exchange {
       if (i > 0 && i <= buckets_.size()) bucket_exchange_.add_up();
       if (i > 1) bucket_exchange_.receive();
     }
+    bucket_exchange_.return_rows();
     bucket_exchange_.wait();
     for_each_table(own_.parameters, [&](std::size_t, const tensor::Parameter& parameter) {
       parameter.touched->take_into_account(tensor::changes_of(parameter.gradient));

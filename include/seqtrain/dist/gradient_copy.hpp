@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/tensor/parameter.hpp>
@@ -54,29 +55,25 @@ class GradientCopy {
     }
   }
 
-  /// Copies the elements [begin, begin + count) of one parameter's gradient to `out`.
-  void copy(std::size_t parameter, std::int64_t begin, std::int64_t count,
-            const at::Tensor& out) const {
-    const Part& part = parts_[parameter];
-    if (part.place.empty()) {
-      out.copy_(flat(part.values).narrow(0, begin, count));
-      return;
+  /// Returns the numbers that are copied, shaped like the gradient unless that is a table.
+  [[nodiscard]] const at::Tensor& values(std::size_t parameter) const {
+    return parts_[parameter].values;
+  }
+
+  /// Returns the rows of a table with these numbers, [rows, width]. Those that were not touched are
+  /// zero.
+  [[nodiscard]] at::Tensor rows(std::size_t parameter, const at::Tensor& numbers) const {
+    const auto& [values, place] = parts_[parameter];
+    if (place.empty()) return values.index_select(0, numbers);
+    const std::int64_t width = values.size(1);
+    at::Tensor result = at::zeros({numbers.numel(), width}, at::kFloat);
+    auto* to = result.mutable_data_ptr<float>();
+    const auto* const number = numbers.const_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < numbers.numel(); ++i, to += width) {
+      const std::int64_t from = place[static_cast<std::size_t>(number[i])];
+      if (from >= 0) std::copy_n(values.const_data_ptr<float>() + from * width, width, to);
     }
-    const std::int64_t width = part.values.size(1);
-    const auto* const values = part.values.const_data_ptr<float>();
-    auto* to = out.mutable_data_ptr<float>();
-    for (std::int64_t done = 0; done < count;) {
-      const std::int64_t row = (begin + done) / width;
-      const std::int64_t offset = (begin + done) % width;
-      const std::int64_t size = std::min(width - offset, count - done);
-      const std::int64_t place = part.place[static_cast<std::size_t>(row)];
-      if (place < 0) {
-        std::fill_n(to + done, size, 0.0F);
-      } else {
-        std::copy_n(values + place * width + offset, size, to + done);
-      }
-      done += size;
-    }
+    return result;
   }
 
   /// Adds the rows of a table that the copy holds to `rows`.

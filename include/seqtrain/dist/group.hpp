@@ -96,8 +96,8 @@ class Group {
     }
   }
 
-  /// Tells whether tensors must be in the host's memory though the processes compute on a device,
-  /// because libseqtrain_nccl.so cannot be loaded.
+  /// Tells whether tensors must be in the host's memory though the processes compute on a device:
+  /// it is no GPU of CUDA, or libseqtrain_nccl.so cannot be loaded.
   [[nodiscard]] bool through_host() const { return connection_ && connection_->through_host(); }
 
   /// Waits until all ranks have called it.

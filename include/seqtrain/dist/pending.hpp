@@ -33,7 +33,7 @@ inline constexpr std::chrono::milliseconds endless = std::chrono::hours{24 * 365
 }  // namespace detail
 
 /// An operation of a group that may still be running. Its tensors must not be used before `wait`
-/// returns.
+/// returns, or by the host alone if `order` was called.
 class Pending {
  public:
   /// Makes an operation that is done.

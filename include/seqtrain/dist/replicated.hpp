@@ -134,11 +134,11 @@ class Replicated {
         const bool last = subtree == subtrees.back() && subtree.size() == 1;
         accumulate_tree(subtree, step, last ? begin_exchange : Begin{});
       }
+      begin_exchange();
     } catch (const std::exception& error) {
       exchange_->abandon(error.what());
       throw;
     }
-    begin_exchange();
     const bool asked = options_.own_stop.stop_requested();
     if (group_->size() == 1 ? asked : exchange_->finish(asked)) stop_.request_stop();
     for (GradientCopy& copy : before) give_back(std::move(copy));

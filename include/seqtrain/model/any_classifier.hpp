@@ -46,7 +46,7 @@ namespace seqtrain::model {
 
 /// A pre-trained encoder of any family with a head for sequence classification: a
 /// `seqtrain::Model`. On the processor the kernels in model/cpu/ compute the encoder if they
-/// support its shape, and on a GPU `packed::PackedPasses` if scores depend on no distances.
+/// support its shape, and on a GPU `packed::PackedPasses` if they support its layers.
 /// Otherwise ATen's operators and autograd compute it, with torch's autocast for bf16 and fp16. The
 /// operators always compute the head. In fp16 the gradients have the factor
 /// `Parameter::loss_scale`. Parameters have the names of the state_dict of the family's class in

@@ -68,7 +68,10 @@ class OperatorPasses : public Passes {
   /// Notes the rows of the table of words that get a gradient.
   void touch_words(const data::Batch& batch) const {
     if (!words_) return;
-    for (const auto id : batch.input_ids) words_->insert(static_cast<std::size_t>(id));
+    for (const auto id : batch.input_ids) {
+      const auto row = static_cast<std::size_t>(id);
+      if (row < words_->rows()) words_->insert(row);  // the operator refuses other ids
+    }
   }
 
   /// Returns the states of a frozen encoder: kept ones, or the result of compute().

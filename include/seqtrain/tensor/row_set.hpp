@@ -15,6 +15,11 @@ class RowSet {
   /// Returns the number of rows of the table.
   [[nodiscard]] std::size_t rows() const { return has_.size(); }
 
+  /// Returns the number of rows in the set.
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(std::ranges::count(has_, 1));
+  }
+
   void insert(std::size_t row) { has_[row] = 1; }
 
   void insert(const RowSet& other) {

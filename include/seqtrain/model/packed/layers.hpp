@@ -255,8 +255,9 @@ class Layers {
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
       d = layer->backward(d, rows, ones, norms);
       if (shares_ || ready) norms.add();  // the operator takes each tensor once
-      if (ready && !first_.empty())
+      if (ready && !first_.empty()) {
         ready(first_[static_cast<std::size_t>(layers_.rend() - layer) - 1]);
+      }
     }
     norms.add();
     if (rows.grid && rows.grid->shared.requires_grad()) {
