@@ -22,7 +22,7 @@ struct SplitPatterns {
 
 /// One of a data set's configs, such as a task of GLUE, as its card describes it.
 struct DatasetConfig {
-  std::string name;
+  std::string name = {};
   bool is_default = false;
   std::string folder = {};                 ///< the folder that the patterns are relative to
   std::vector<SplitPatterns> splits = {};  ///< empty if the names of the files tell the splits

@@ -68,13 +68,13 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
     check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
     return model;
   }
-  auto model = load_classifier(folder,
-                               {.tokenizer_size = tokenizer.vocab_size(),
-                                .windows = tokenizer.windows(),
-                                .device = options.device,
-                                .precision = options.precision,
-                                .only_predicts = true},
-                               options.base);
+  ClassifierOptions made;  // GCC 12 warns of a temporary object
+  made.tokenizer_size = tokenizer.vocab_size();
+  made.windows = tokenizer.windows();
+  made.device = options.device;
+  made.precision = options.precision;
+  made.only_predicts = true;
+  auto model = load_classifier(folder, made, options.base);
   if (options.needs_head) check_trained(model.load_report());
   return model;
 }
