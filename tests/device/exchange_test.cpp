@@ -256,13 +256,14 @@ TEST(ExchangeOnDevice, TakesFewOperationsForManyRows) {
   EXPECT_LT(tests::device_counts().operators, 200);
 }
 
-TEST(ExchangeOnDevice, QueuesFewOperationsThatDoNotEnd) {
-  operations_hang = true;
-  operations_of_first = 0;
-  const auto errors = on_ranks(2, true, [&](Group& group) {
+/// Runs a step of two ranks that rank 1 abandons. Parameters of `more` full buckets come last.
+/// Returns the errors of the ranks.
+std::vector<std::string> errors_of_abandoned_step(bool by_streams, int more = 0) {
+  return on_ranks(2, by_streams, [&](Group& group) {
     Exchange exchange{group, 2, Reduction::exact};
     MadeParameters parameters{fake_device};
-    for (int i = 0; i < 12; ++i) parameters.add("more", {1 << 20});
+    parameters.add_leaf(group.rank());
+    for (int i = 0; i < more; ++i) parameters.add("more", {1 << 20});
     exchange.begin({parameters.all, {}, at::zeros({2}, fake_device)}, 2);
     exchange.ready(2);
     if (group.rank() == 1) {
@@ -271,6 +272,12 @@ TEST(ExchangeOnDevice, QueuesFewOperationsThatDoNotEnd) {
     }
     static_cast<void>(exchange.finish(false));
   });
+}
+
+TEST(ExchangeOnDevice, QueuesFewOperationsThatDoNotEnd) {
+  operations_hang = true;
+  operations_of_first = 0;
+  const auto errors = errors_of_abandoned_step(true, 12);
   operations_hang = false;
   EXPECT_NE(errors[0].find("out of memory"), std::string::npos) << errors[0];
   EXPECT_LE(operations_of_first, 20);  // of 28
@@ -279,18 +286,7 @@ TEST(ExchangeOnDevice, QueuesFewOperationsThatDoNotEnd) {
 TEST(ExchangeOnDevice, EndsWithTheErrorOfARankThatAbandonsTheStep) {
   for (const bool by_streams : {false, true}) {
     operations_hang = by_streams;
-    const auto errors = on_ranks(2, by_streams, [&](Group& group) {
-      Exchange exchange{group, 2, Reduction::exact};
-      MadeParameters parameters{fake_device};
-      parameters.add_leaf(group.rank());
-      exchange.begin({parameters.all, {}, at::zeros({2}, fake_device)}, 2);
-      exchange.ready(2);
-      if (group.rank() == 1) {
-        exchange.abandon("out of memory");
-        throw Error{"rank 1 ends"};
-      }
-      static_cast<void>(exchange.finish(false));
-    });
+    const auto errors = errors_of_abandoned_step(by_streams);
     EXPECT_NE(errors[0].find("rank 1 of 2"), std::string::npos) << errors[0];
     EXPECT_NE(errors[0].find("out of memory"), std::string::npos) << errors[0];
     EXPECT_EQ(errors[1], "rank 1 ends");

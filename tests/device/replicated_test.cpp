@@ -42,7 +42,7 @@ data::EncodedSet some_rows() {
   return set;
 }
 
-/// Expects that the thread that trains never waits for the device between two steps.
+/// Expects that the thread that trains never waits for the device itself between two steps.
 struct NoWaits {
   std::int64_t waits = -1;
 

@@ -151,7 +151,7 @@ struct ByteNumbers {
   friend bool operator==(const ByteNumbers&, const ByteNumbers&) = default;
 };
 
-constexpr AdamFactors byte_factors = test::adam_factors(/*added_value=*/0);
+constexpr AdamFactors byte_factors = tests::adam_factors(/*added_value=*/0);
 
 void take_step(ByteNumbers& numbers, std::size_t step) {
   numbers.set_gradients(step);

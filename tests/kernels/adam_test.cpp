@@ -41,7 +41,7 @@ void expect_updated(const AdamFactors& f, const Numbers& before, const Numbers& 
   EXPECT_EQ(after.gradient[i], 0.0F) << i;
 }
 
-constexpr AdamFactors adam_factors = test::adam_factors(/*added_value=*/0.01F);
+constexpr AdamFactors adam_factors = tests::adam_factors(/*added_value=*/0.01F);
 
 TEST(AdamKernel, UpdatesStretchesOfAnyLength) {
   for (const std::size_t count : {0U, 1U, 7U, 16U, 33U, 1000U}) {

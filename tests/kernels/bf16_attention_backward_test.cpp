@@ -111,7 +111,7 @@ TEST_P(Bf16AttentionBackward, AgreesWithFp32) {
 }
 
 TEST_P(Bf16AttentionBackward, TilesAgreeWithFp32) {
-  if (!test::may_use_tiles()) GTEST_SKIP() << "the processor has no tiles";
+  if (!tests::may_use_tiles()) GTEST_SKIP() << "the processor has no tiles";
   const BackwardProblem& problem = GetParam();
   EXPECT_LT(distance(problem.by_bf16(true), problem.by_floats()), 0.006);
   EXPECT_LT(distance(problem.by_bf16(true), BackwardProblem::wide(problem.by_bf16(false))), 0.002);

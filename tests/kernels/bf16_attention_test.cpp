@@ -101,13 +101,13 @@ TEST_F(Bf16Attention, AgreesWithTheFormula) {
 }
 
 TEST_F(Bf16Attention, AgreesWithTheFormulaByTiles) {
-  if (!test::may_use_tiles()) GTEST_SKIP() << "the processor has no tiles";
+  if (!tests::may_use_tiles()) GTEST_SKIP() << "the processor has no tiles";
   expect_the_formula(/*by_tiles=*/true);
 }
 
 TEST_F(Bf16Attention, DropsWhatFp32Drops) {
   for (const bool by_tiles : {false, true}) {
-    if (by_tiles && !test::may_use_tiles()) continue;
+    if (by_tiles && !tests::may_use_tiles()) continue;
     const Bf16Problem problem{300, 32, by_tiles};
     Head<Bf16> head = problem.head(problem.length);
     head.dropout = Dropout{9, 0.3};
@@ -158,7 +158,7 @@ TEST_F(Bf16Attention, TakesWindowsAndWhatBelongsToDistances) {
 
 TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
   for (const bool by_tiles : {false, true}) {
-    if (by_tiles && !test::may_use_tiles()) continue;
+    if (by_tiles && !tests::may_use_tiles()) continue;
     const Bf16Problem problem{77, 32, by_tiles};
     const auto all = problem.attend(77), one = problem.attend(1);
     EXPECT_EQ(std::memcmp(all.data(), one.data(), one.size() * sizeof(Bf16)), 0);
@@ -167,7 +167,7 @@ TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
 
 TEST_F(Bf16Attention, KeysOutOfReachHaveNoWeight) {
   for (const bool by_tiles : {false, true}) {
-    if (by_tiles && !test::may_use_tiles()) continue;
+    if (by_tiles && !tests::may_use_tiles()) continue;
     Bf16Problem problem{40, 32, by_tiles};
     for (std::size_t key = 0; key < problem.length; ++key) {
       const float value = key == 5 ? 1e30F : 0;

@@ -2,7 +2,7 @@
 
 #include <seqtrain/kernels/adam.hpp>
 
-namespace seqtrain::test {
+namespace seqtrain::tests {
 
 /// Returns the factors of a step in the tests of Adam's kernels, with this coupled weight decay.
 constexpr kernels::AdamFactors adam_factors(float added_value) {
@@ -17,4 +17,4 @@ constexpr kernels::AdamFactors adam_factors(float added_value) {
           .eps = 1e-8F};
 }
 
-}  // namespace seqtrain::test
+}  // namespace seqtrain::tests

@@ -12,7 +12,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,8 +54,8 @@ class Clock {
 
 /// The uses of a block of memory.
 struct History {
-  Id owner =
-      {};  ///< the stream that allocated the block, whose later work may get it when it is free
+  /// The stream that allocated the block. Its later work may get the block once it is free.
+  Id owner = {};
   std::optional<Access> written = {};
   std::map<Id, Access> read = {};         ///< by stream, since the last write
   std::set<c10::StreamId> recorded = {};  ///< by recordDataPtrOnStream

@@ -7,7 +7,7 @@
 
 #include <seqtrain/kernels/instructions.hpp>
 
-namespace seqtrain::test {
+namespace seqtrain::tests {
 
 /// Tells whether this process may use the processor's tiles (AMX). It asks the system for them, as
 /// `at::cpu::init_amx` does.
@@ -21,4 +21,4 @@ inline bool may_use_tiles() {
 #endif
 }
 
-}  // namespace seqtrain::test
+}  // namespace seqtrain::tests

@@ -25,7 +25,7 @@ struct Parameter {
   at::Tensor gradient;  ///< same shape; undefined if the parameter is frozen
   /// The rows of the gradient that have been written to since it was zero, except writes by torch's
   /// operators on a processor. On a device they are all the rows that operators may have written
-  /// to. Null if it may be any row.
+  /// to, until `forget_touched`. Null if it may be any row.
   std::shared_ptr<RowSet> touched = nullptr;
   /// Tells whether decoupled weight decay applies. If it has no value, the optimizer decides by the
   /// name.

@@ -220,9 +220,10 @@ class Layers {
     }
     for (const std::size_t i : steps(parts.order, made.size())) layers_.push_back(made[i]);
     if (shares_ || distances_) return;
-    first_.resize(made.size(), parameters.size());
-    for (std::size_t i = made.size(), first = parameters.size(); i-- > 0; first_[i] = first) {
+    first_of_layer_.resize(made.size());
+    for (std::size_t i = made.size(), first = parameters.size(); i-- > 0;) {
       first = std::min(first, first_of(parts.layers[i], parameters));
+      first_of_layer_[i] = first;
     }
   }
 
@@ -255,8 +256,8 @@ class Layers {
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
       d = layer->backward(d, rows, ones, norms);
       if (shares_ || ready) norms.add();  // the operator takes each tensor once
-      if (ready && !first_.empty()) {
-        ready(first_[static_cast<std::size_t>(layers_.rend() - layer) - 1]);
+      if (ready && !first_of_layer_.empty()) {
+        ready(first_of_layer_[static_cast<std::size_t>(layers_.rend() - layer) - 1]);
       }
     }
     norms.add();
@@ -288,7 +289,7 @@ class Layers {
   DistancesOf distances_;
   std::size_t reach_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
-  std::vector<std::size_t> first_;  ///< what `ready` gets after each layer, or empty
+  std::vector<std::size_t> first_of_layer_;  ///< what `ready` gets after each layer, or empty
 };
 
 }  // namespace seqtrain::model::packed
