@@ -11,10 +11,11 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
-#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
+#include <seqtrain/weights/fastai.hpp>
 
 #include "job.hpp"
+#include "pretrained_words.hpp"
 
 /// Returns the texts as parallel streams, as many as their length allows.
 [[nodiscard]] inline seqtrain::data::LanguageLoader streams(const Job& job,
@@ -48,7 +49,7 @@ inline bool load_pretrained(const Job& job, seqtrain::model::LanguageModel& mode
   using namespace seqtrain;
   if (!std::filesystem::exists(job.data / "pretrained.pth")) return false;
   const auto known = pretrained_words(job.data);
-  const auto found = std::ranges::count_if(weights::places_of(words, known),
+  const auto found = std::ranges::count_if(pretrained::places_of(words, known),
                                            [](std::int64_t place) { return place >= 0; });
   if (job.published && static_cast<std::size_t>(found) * 2 < words.size()) {
     throw InputError{"knows " + std::to_string(found) + " of " + std::to_string(words.size()) +
@@ -57,6 +58,6 @@ inline bool load_pretrained(const Job& job, seqtrain::model::LanguageModel& mode
                      "give the vocabulary that belongs to spm.model and to weights.pth"};
   }
   const auto file = linked_file(job.data / "pretrained.pth");
-  model::load_pretrained(model, words, weights::FastaiFile{file}, known);
+  pretrained::load(model, words, weights::FastaiFile{file}, known);
   return true;
 }

@@ -12,7 +12,6 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
-#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
@@ -20,6 +19,7 @@
 
 #include "count_words.hpp"
 #include "job.hpp"
+#include "pretrained_words.hpp"
 #include "stages.hpp"
 #include "ulmfit_cycles.hpp"
 
@@ -48,7 +48,7 @@ class UlmfitStages {
                   });
     }
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
-    seqtrain::model::save_for_fastai(job_.model_file(), classifier);
+    pretrained::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
   }
 

@@ -19,6 +19,7 @@
 
 #include "curve.hpp"
 #include "language_model.hpp"
+#include "pretrained_words.hpp"
 #include "published_model.hpp"
 #include "stages.hpp"
 
@@ -67,7 +68,7 @@ class UlmfitCycles {
     }
     learn("classifier", all, job_.epochs);
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
-    seqtrain::model::save_for_fastai(job_.model_file(), classifier);
+    pretrained::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
   }
 

@@ -6,7 +6,6 @@
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
-#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/families.hpp>

@@ -1,4 +1,3 @@
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -72,16 +71,6 @@ TEST(PickledWords, RefuseAnythingElse) {
                     "cos\nsystem\n.")
                 .find("os.system"),
             std::string::npos);
-}
-
-TEST(RearrangedRows, ComeFromTheirPlacesOrAreTheMean) {
-  const std::vector<std::string> known{"a", "b", "c"};
-  EXPECT_EQ(places_of({"c", "x", "a"}, known), (std::vector<std::int64_t>{2, -1, 0}));
-  const std::vector<float> numbers{1, 2, 3, 4, 5, 9};
-  const TensorView matrix{.name = "m", .shape = {3, 2}, .bytes = std::as_bytes(std::span{numbers})};
-  EXPECT_EQ(rearranged_rows(matrix, {2, -1, 0}), (std::vector<float>{5, 9, 3, 5, 1, 2}));
-  const TensorView vector{.name = "v", .shape = {6}, .bytes = std::as_bytes(std::span{numbers})};
-  EXPECT_EQ(rearranged_rows(vector, {-1, 5}), (std::vector<float>{4, 9}));
 }
 
 }  // namespace

@@ -1,14 +1,11 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,42 +77,6 @@ inline std::vector<std::string> read_pickled_words(const std::filesystem::path& 
     words.emplace_back(*word);
   }
   return words;
-}
-
-/// Returns for each word of one vocabulary its index in another, or -1 if it is not there.
-inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words,
-                                           const std::vector<std::string>& known) {
-  std::unordered_map<std::string_view, std::int64_t> places;
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    places.emplace(known[i], static_cast<std::int64_t>(i));
-  }
-  std::vector<std::int64_t> result;
-  for (const auto& word : words) {
-    const auto found = places.find(word);
-    result.push_back(found == places.end() ? -1 : found->second);
-  }
-  return result;
-}
-
-/// Returns the rows of a matrix, or the elements of a vector, in another order. Row i of the result
-/// is row `places[i]` of the tensor, or the mean of all rows if that is -1. `tensor` must have a
-/// dimension and a row.
-inline std::vector<float> rearranged_rows(const TensorView& tensor,
-                                          const std::vector<std::int64_t>& places) {
-  const std::vector<float> numbers = to_floats(tensor);
-  const auto rows = static_cast<std::size_t>(tensor.shape.at(0));
-  const std::size_t width = numbers.size() / rows;
-  std::vector<double> sums(width);
-  for (std::size_t i = 0; i < numbers.size(); ++i) sums[i % width] += numbers[i];
-  std::vector<float> result;
-  result.reserve(places.size() * width);
-  for (const std::int64_t place : places) {
-    for (std::size_t i = 0; i < width; ++i) {
-      result.push_back(place < 0 ? static_cast<float>(sums[i] / static_cast<double>(rows))
-                                 : numbers[static_cast<std::size_t>(place) * width + i]);
-    }
-  }
-  return result;
 }
 
 }  // namespace seqtrain::weights
