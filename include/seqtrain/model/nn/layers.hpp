@@ -116,6 +116,9 @@ struct Linear {
         bias{detail::bias_of(scope, out, has_bias)},
         low_rank{scope.make_low_rank(in, out)} {}
 
+  Linear(at::Tensor weights, at::Tensor biases)
+      : weight{std::move(weights)}, bias{std::move(biases)} {}
+
   at::Tensor operator()(const at::Tensor& x) const {
     const at::Tensor y = detail::linear(x, weight, bias);
     if (!low_rank.a.defined()) return y;
@@ -254,6 +257,15 @@ template <class Norm>
   return activate(parts[0], traits.activation).mul(parts[1]);
 }
 
+/// A convolution of what the first layer reads, which is added to the layer's output. Tokens beyond
+/// a row's ends count as zeros.
+struct ConvolutionParts {
+  Linear map;  ///< its weight is [hidden, hidden / groups, kernel], with an odd kernel
+  LayerNorm norm;
+  Activation activation;
+  double dropout;  ///< rate before the activation
+};
+
 /// The layers of an encoder, whose result is the first token of each row or the mean of its tokens.
 struct EncoderLayers {
   std::vector<LayerParts> layers;
@@ -263,6 +275,7 @@ struct EncoderLayers {
   DropoutRates dropout = {};
   bool mean_pooling = false;
   DistancesOf distances = {};  ///< empty if scores do not depend on distances but by `LayerTraits`
+  std::optional<ConvolutionParts> convolution = {};
 };
 
 /// Returns the index of a layer for each step. If there is no order, each layer is applied once.

@@ -26,6 +26,7 @@
 #include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/packed/attention.hpp>
+#include <seqtrain/model/packed/convolution.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
@@ -189,20 +190,6 @@ class Layer {
   at::Tensor before_activation_;
 };
 
-/// Returns the number of the first parameter of a layer's maps, or `parameters.size()`.
-inline std::size_t first_of(const LayerParts& layer,
-                            std::span<const tensor::Parameter> parameters) {
-  std::vector<Linear> maps{layer.attention_output, layer.intermediate, layer.output};
-  maps.insert(maps.end(), layer.qkv.begin(), layer.qkv.end());
-  const auto is_in_a_map = [&](const tensor::Parameter& parameter) {
-    return parameter.gradient.defined() && std::ranges::any_of(maps, [&](const Linear& map) {
-             return parameter.value.is_same(map.weight) || parameter.value.is_same(map.low_rank.a);
-           });
-  };
-  return static_cast<std::size_t>(std::ranges::find_if(parameters, is_in_a_map) -
-                                  parameters.begin());
-}
-
 /// The layers of an encoder, computed without padding and without autograd.
 class Layers {
  public:
@@ -213,13 +200,14 @@ class Layers {
         shares_{!parts.order.empty()},
         shares_bias_{!parts.layers.front().bias},
         distances_{parts.distances} {
+    if (parts.convolution) convolution_.emplace(*parts.convolution);
     std::vector<Layer> made;
     for (const LayerParts& layer : parts.layers) {
       made.emplace_back(layer, parts.dropout, copies_, parameters);
       reach_ = std::min(reach_, layer.traits.reach);
     }
     for (const std::size_t i : steps(parts.order, made.size())) layers_.push_back(made[i]);
-    if (shares_ || distances_) return;
+    if (shares_ || distances_ || convolution_) return;
     first_of_layer_.resize(made.size());
     for (std::size_t i = made.size(), first = parameters.size(); i-- > 0;) {
       first = std::min(first, first_of(parts.layers[i], parameters));
@@ -239,6 +227,11 @@ class Layers {
     Hidden hidden{embedded, embedded};
     for (Layer& layer : layers_) {
       hidden = layer.forward(hidden, rows, training, !all_tokens_ && &layer == &layers_.back());
+      if (convolution_ && &layer == &layers_.front()) {
+        hidden.normal =
+            convolution_->forward(embedded, hidden.normal, rows, copies_.type(), training);
+        hidden.residual = hidden.normal;
+      }
       if (!training) layer.forget();
     }
     return hidden.normal;
@@ -254,6 +247,7 @@ class Layers {
     NormGradients norms;
     Hidden d{.residual = {}, .normal = gradient};
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+      if (convolution_ && layer + 1 == layers_.rend()) d.normal = convolution_->backward(d.normal);
       d = layer->backward(d, rows, ones, norms);
       if (shares_ || ready) norms.add();  // the operator takes each tensor once
       if (ready && !first_of_layer_.empty()) {
@@ -264,12 +258,14 @@ class Layers {
     if (rows.grid && rows.grid->shared.requires_grad()) {
       rows.grid->shared.backward(rows.grid->distances.numbers.grad());
     }
+    if (convolution_) return d.normal.add(convolution_->d_embedded());
     return d.residual.is_same(d.normal) ? d.normal : d.residual.add(d.normal);
   }
 
   /// Lets go of what `forward` kept.
   void forget() {
     for (Layer& layer : layers_) layer.forget();
+    if (convolution_) convolution_->forget();
   }
 
  private:
@@ -289,6 +285,7 @@ class Layers {
   DistancesOf distances_;
   std::size_t reach_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
+  std::optional<Convolution> convolution_;   ///< beside the first layer, whose norms come after it
   std::vector<std::size_t> first_of_layer_;  ///< what `ready` gets after each layer, or empty
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -225,5 +226,19 @@ class Map {
   std::vector<Adapter> adapters_;
   at::Tensor x_;
 };
+
+/// Returns the number of the first parameter of a layer's maps, or `parameters.size()`.
+inline std::size_t first_of(const LayerParts& layer,
+                            std::span<const tensor::Parameter> parameters) {
+  std::vector<Linear> maps{layer.attention_output, layer.intermediate, layer.output};
+  maps.insert(maps.end(), layer.qkv.begin(), layer.qkv.end());
+  const auto is_in_a_map = [&](const tensor::Parameter& parameter) {
+    return parameter.gradient.defined() && std::ranges::any_of(maps, [&](const Linear& map) {
+             return parameter.value.is_same(map.weight) || parameter.value.is_same(map.low_rank.a);
+           });
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(parameters, is_in_a_map) -
+                                  parameters.begin());
+}
 
 }  // namespace seqtrain::model::packed

@@ -87,27 +87,30 @@ class DebertaV2Embeddings {
 class DebertaV2Convolution {
  public:
   DebertaV2Convolution(const Scope& scope, const DebertaV2Config& config)
-      : weight_{(scope / "conv")
+      : parts_{{(scope / "conv")
                     .make("weight",
                           {config.hidden_size, config.hidden_size / config.conv_groups,
                            config.conv_kernel_size},
-                          Role::weight)},
-        bias_{(scope / "conv").make("bias", {config.hidden_size}, Role::bias)},
-        norm_{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps},
-        activation_{activation_named(config.conv_act)},
-        groups_{config.conv_groups},
-        dropout_{config.hidden_dropout_prob} {}
+                          Role::weight),
+                (scope / "conv").make("bias", {config.hidden_size}, Role::bias)},
+               {scope / "LayerNorm", config.hidden_size, config.layer_norm_eps},
+               activation_named(config.conv_act),
+               config.hidden_dropout_prob},
+        groups_{config.conv_groups} {}
 
   /// Returns the layer's output with the convolution of the embeddings added, all [rows, width,
   /// hidden]. Embeddings must be zero where `is_token`, bool [rows, width, 1], is false.
   at::Tensor operator()(const at::Tensor& embeddings, const at::Tensor& output,
                         const at::Tensor& is_token, Dropout& dropout) const {
-    const at::Tensor mixed =
-        at::conv1d(embeddings.transpose(1, 2), weight_, bias_, 1, weight_.size(2) / 2, 1, groups_)
-            .transpose(1, 2)
-            .mul(is_token);
-    return norm_(output.add(activation_(dropout(mixed, dropout_))));
+    const at::Tensor& weight = parts_.map.weight;
+    const at::Tensor mixed = at::conv1d(embeddings.transpose(1, 2), weight, parts_.map.bias, 1,
+                                        weight.size(2) / 2, 1, groups_)
+                                 .transpose(1, 2)
+                                 .mul(is_token);
+    return parts_.norm(output.add(parts_.activation(dropout(mixed, parts_.dropout))));
   }
+
+  [[nodiscard]] const ConvolutionParts& parts() const { return parts_; }
 
  private:
   static Activation activation_named(std::string_view name) {
@@ -115,12 +118,8 @@ class DebertaV2Convolution {
     return activation(name);
   }
 
-  at::Tensor weight_;  ///< [hidden, hidden / groups, kernel]
-  at::Tensor bias_;    ///< [hidden]
-  LayerNorm norm_;
-  Activation activation_;
+  ConvolutionParts parts_;
   std::int64_t groups_;
-  double dropout_;
 };
 
 /// Computes the hidden states of first tokens from ids.
@@ -158,11 +157,12 @@ class DebertaV2Encoder {
     return embeddings_(batch, dropout);
   }
 
-  /// Returns the layers, or nothing if there is a convolution.
+  /// Returns the layers, or nothing if there is a convolution in groups.
   [[nodiscard]] std::optional<EncoderLayers> layers() const {
-    if (convolution_) return {};
+    if (convolution_ && config_.conv_groups > 1) return {};
     EncoderLayers all{{}, {}, LayerForm{}.dropout(config_), config_.mean_pooling};
     all.dropout.distances = config_.hidden_dropout_prob;
+    if (convolution_) all.convolution = convolution_->parts();
     for (const auto& layer : layers_) {
       all.layers.push_back(layer.parts());
       if (!has_distances()) continue;
@@ -177,7 +177,7 @@ class DebertaV2Encoder {
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     const auto all = layers();
-    if (!all || config_.embedding_size != config_.hidden_size) return {};
+    if (!all || convolution_ || config_.embedding_size != config_.hidden_size) return {};
     auto parts = cpu::encoder<T>(embeddings_.cpu_part(), *all);
     if (parts && has_distances()) {
       parts->vectors = distances_->template cpu_parts<T>();
