@@ -12,11 +12,12 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags/output.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/hub/account.hpp>
 #include <seqtrain/hub/open.hpp>
 #include <seqtrain/hub/push.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/train/stopped.hpp>
+
+#include "account.hpp"
 
 /// Pushes the model of a finished run to the repository that `--push-to-hub` names. Does nothing if
 /// the flag is not given.
@@ -32,7 +33,7 @@ class PushToHub {
     seqtrain::cli::require(
         seqtrain::cli::CloudJob::from_environment().trial.empty(), "push-to-hub",
         "does not go with trials of hyperparameters, which would all push to " + name_->id);
-    seqtrain::hub::check_may_push(seqtrain::hub::open_client(log_.warnings()), *name_);
+    check_may_push(seqtrain::hub::open_client(log_.warnings()), *name_);
   }
 
   /// Pushes the files of a model's folder. Throws `Stopped` if `stop` requests it, or an `Error`

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <seqtrain/hub/account.hpp>
 #include <seqtrain/hub/dataset_splits.hpp>
 #include <seqtrain/hub/fetch.hpp>
 #include <seqtrain/hub/fetch_dataset.hpp>

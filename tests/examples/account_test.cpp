@@ -1,10 +1,10 @@
+#include "examples/account.hpp"
+
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <seqtrain/hub/account.hpp>
 
 #include "support/hub_fixture.hpp"
 #include "support/problem_of.hpp"
@@ -16,7 +16,7 @@ class HubAccount : public HubFixture {
  protected:
   std::string problem(const std::string& name, const std::string& token = "hf_write") {
     const auto client = make_client(token);
-    auto problem = problem_of([&] { hub::check_may_push(client, hub::Name::parse(name)); });
+    auto problem = problem_of([&] { check_may_push(client, hub::Name::parse(name)); });
     requests_ = transport_->seen().size();
     return problem;
   }
@@ -25,7 +25,7 @@ class HubAccount : public HubFixture {
 };
 
 TEST_F(HubAccount, IsThatOfTheToken) {
-  const auto account = hub::account_of(make_client("hf_write"), name_);
+  const auto account = account_of(make_client("hf_write"), name_);
   EXPECT_EQ(account.name, "me");
   EXPECT_EQ(account.organizations, std::vector<std::string>{"org"});
   EXPECT_EQ(account.role, "write");
@@ -51,7 +51,7 @@ TEST_F(HubAccount, IsToldWhatItMayNot) {
   hub_.role = "read";
   EXPECT_NE(problem("org/m").find("the token of me may only read"), std::string::npos);
   const auto client = make_offline_client();
-  EXPECT_NE(problem_of([&] { hub::check_may_push(client, name_); }).find("unset HF_HUB_OFFLINE"),
+  EXPECT_NE(problem_of([&] { check_may_push(client, name_); }).find("unset HF_HUB_OFFLINE"),
             std::string::npos);
 }
 
@@ -68,7 +68,7 @@ TEST_F(HubAccount, IsAskedForAgain) {
         return failures-- > 0 ? http::Response{503} : answer(seen);
       },
       "hf_write");
-  EXPECT_EQ(hub::account_of(client, name_).name, "me");
+  EXPECT_EQ(account_of(client, name_).name, "me");
   EXPECT_EQ(time_.sleeps().size(), 2U);
 }
 

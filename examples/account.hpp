@@ -13,8 +13,6 @@
 #include <seqtrain/hub/client.hpp>
 #include <seqtrain/hub/name.hpp>
 
-namespace seqtrain::hub {
-
 /// The account that a token belongs to.
 struct Account {
   std::string name;
@@ -25,16 +23,18 @@ struct Account {
   /// Tells whether the account can own repositories whose names begin with `owner/`: `owner` is the
   /// account or an organization that it is a member of. Letter case is ignored.
   [[nodiscard]] bool owns(std::string_view owner) const {
-    const auto is_owner = [&](const auto& one) { return equal_but_case(one, owner); };
+    const auto is_owner = [&](const auto& one) { return seqtrain::equal_but_case(one, owner); };
     return is_owner(name) || std::ranges::any_of(organizations, is_owner);
   }
 };
 
 /// Returns the account of the client's token. Throws `Forbidden` if the hub does not accept the
 /// token, or `Unavailable`. Errors name the repository `name`.
-[[nodiscard]] inline Account account_of(const Client& client, const Name& name) {
-  const auto answer = demand(client, name, {.url = client.settings().url("/api/whoami-v2")});
-  return read_answer(client, name, answer, [](const json::Value& root) {
+[[nodiscard]] inline Account account_of(const seqtrain::hub::Client& client,
+                                        const seqtrain::hub::Name& name) {
+  const auto answer =
+      seqtrain::hub::demand(client, name, {.url = client.settings().url("/api/whoami-v2")});
+  return seqtrain::hub::read_answer(client, name, answer, [](const seqtrain::json::Value& root) {
     Account account{.name = std::string{root.at("name").string()}};
     if (const auto organizations = root.find("orgs")) {
       for (const auto& one : organizations->items()) {
@@ -53,35 +53,33 @@ struct Account {
 /// repository: the name lacks an owner or has a revision, there is no token, the token can only
 /// read, or the account does not own the repository. Only the hub knows what a fine-grained token
 /// may do, so it may still refuse a push.
-inline void check_may_push(const Client& client, const Name& name) {
+inline void check_may_push(const seqtrain::hub::Client& client, const seqtrain::hub::Name& name) {
   const auto slash = name.id.find('/');
   if (slash == name.id.npos || name.revision != "main") {
-    throw InputError{"is not the name of a repository to push to",
-                     {.object = name.text()},
-                     "write org/name, or the name of your account in place of org"};
+    throw seqtrain::InputError{"is not the name of a repository to push to",
+                               {.object = name.text()},
+                               "write org/name, or the name of your account in place of org"};
   }
   if (client.settings().offline) {
-    throw InputError{
+    throw seqtrain::InputError{
         "cannot be pushed to in offline mode", {.object = name.text()}, "unset HF_HUB_OFFLINE"};
   }
   if (client.settings().token.empty()) {
-    throw InputError{"needs a token to be pushed to",
-                     {.object = name.text()},
-                     "set HF_TOKEN to a token that may write, or run hf auth login"};
+    throw seqtrain::InputError{"needs a token to be pushed to",
+                               {.object = name.text()},
+                               "set HF_TOKEN to a token that may write, or run hf auth login"};
   }
   const auto account = account_of(client, name);
   if (account.role == "read") {
-    throw Forbidden{"the token of " + account.name + " may only read",
-                    {.object = name.text()},
-                    "set HF_TOKEN to a token that may write"};
+    throw seqtrain::hub::Forbidden{"the token of " + account.name + " may only read",
+                                   {.object = name.text()},
+                                   "set HF_TOKEN to a token that may write"};
   }
   if (account.role != "fineGrained" && !account.owns(name.id.substr(0, slash))) {
-    throw Forbidden{
+    throw seqtrain::hub::Forbidden{
         "the account " + account.name + " is not a member of " + name.id.substr(0, slash),
         {.object = name.text()},
         "push to " + account.name + name.id.substr(slash) +
             ", or set HF_TOKEN to the token of a member"};
   }
 }
-
-}  // namespace seqtrain::hub
