@@ -161,7 +161,14 @@ INSTANTIATE_TEST_SUITE_P(
                              "position_buckets": 16, "share_att_key": true,
                              "norm_rel_ebd": "layer_norm")"},
         MadeModel{.family = "deberta-v2",
-                  .more = R"("relative_attention": true, "pos_att_type": ["c2p"])"}),
+                  .more = R"("relative_attention": true, "pos_att_type": ["c2p"])"},
+        MadeModel{.family = "deberta-v2",
+                  .layers = 3,
+                  .hidden = 128,
+                  .inner = 64,
+                  .more = R"("relative_attention": true, "pos_att_type": "p2c|c2p",
+                             "conv_kernel_size": 3, "conv_act": "gelu")"},
+        MadeModel{.family = "deberta-v2", .more = R"("conv_kernel_size": 7, "conv_act": "relu")"}),
     [](const auto& test) {
       return std::to_string(test.index) + test.param.family.substr(0, test.param.family.find('-'));
     });
@@ -191,11 +198,22 @@ TEST(AnyPredictor, KeepsLinearMapsInBf16ThatReadOutliers) {
 }
 
 TEST(AnyPredictor, RefusesInt8WithoutKernels) {
-  const SavedModel saved{{.hidden = 40, .inner = 72}};
-  EXPECT_NE(tests::problem_of([&] {
-              const AnyPredictor predictor{saved.path(), {.precision = Precision::int8}};
-            }).find("int8 is computed on a processor"),
-            std::string::npos);
+  const auto convolution = [](std::int64_t layers, const char* more) {
+    return MadeModel{.family = "deberta-v2",
+                     .layers = layers,
+                     .more = std::string{R"("conv_kernel_size": 3, "conv_act": )"} + more};
+  };
+  for (const MadeModel& made :
+       {MadeModel{.hidden = 40, .inner = 72}, convolution(2, R"("tanh")"),
+        convolution(1, R"("gelu")"), convolution(2, R"("gelu", "conv_groups": 2)")}) {
+    const SavedModel saved{made};
+    EXPECT_NE(tests::problem_of([&] {
+                const AnyPredictor predictor{saved.path(), {.precision = Precision::int8}};
+              }).find("int8 is computed on a processor"),
+              std::string::npos)
+        << made.more;
+    EXPECT_NO_THROW(AnyPredictor(saved.path(), {.precision = Precision::bf16}));
+  }
 }
 
 TEST(AnyPredictor, ComputesTheSameBitsInAnyBatchWithoutKernels) {
@@ -420,7 +438,7 @@ TEST_P(EachFamily, TakesAdaptersUnlessDistancesHaveVectors) {
   const MadeAdapter adapter{saved, 1, {.rank = 3}, 3};
   const PredictorOptions options{.precision = Precision::int8};
   const AnyPredictor base{saved.path(), options}, merged{adapter.path(), options};
-  if (GetParam().family == "deberta-v2") {
+  if (GetParam().more.find("relative_attention") != std::string::npos) {
     EXPECT_NE(tests::problem_of([&] {
                 (void)base.with_adapter(adapter.path());
               }).find("do not compute several adapters"),

@@ -85,6 +85,14 @@ struct Relu {
   }
 };
 
+/// Leaves x as it is.
+struct Identity {
+  template <class Floats>
+  SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats&) {
+    value = x;
+  }
+};
+
 /// Computes value = act(x + bias) and slope = act'(x + bias) for a block [rows, n]. Rows of x are
 /// `ld_x` apart, rows of the results `ld`. The backward pass only multiplies by the slope; `slope`
 /// is null if there is no backward pass. n must be a multiple of 16.

@@ -57,10 +57,12 @@ std::unique_ptr<AnyEncoder> passes_of(const E& encoder, std::span<tensor::Parame
                                       Precision precision, bool only_predicts) {
   if (precision == Precision::fp32) {
     auto parts = encoder.template cpu_parts<float>();
-    return parts ? make_encoder(*std::move(parts), parameters) : nullptr;
+    if (!parts || parts->convolution) return nullptr;
+    return make_encoder(*std::move(parts), parameters);
   }
   auto parts = encoder.template cpu_parts<kernels::Bf16>();
-  return parts ? make_encoder(*std::move(parts), parameters, precision, only_predicts) : nullptr;
+  if (!parts || (parts->convolution && !only_predicts)) return nullptr;
+  return make_encoder(*std::move(parts), parameters, precision, only_predicts);
 }
 
 }  // namespace seqtrain::model::cpu

@@ -9,10 +9,12 @@
 
 #include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/rotary.hpp>
+#include <seqtrain/model/cpu/convolution.hpp>
 #include <seqtrain/model/cpu/distance_bias.hpp>
 #include <seqtrain/model/cpu/distance_vectors.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/fixed_linear.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/nn/layers.hpp>
@@ -46,6 +48,7 @@ struct FixedLayer : LayerTraits {
 struct FixedParts {
   Embeddings embeddings;
   std::optional<FixedLinear> projection;
+  std::optional<Convolution<FixedLinear>> convolution;
   std::vector<FixedLayer> layers;
   std::vector<std::size_t> order;
   std::optional<DistanceBias> distances;
@@ -58,10 +61,34 @@ struct FixedParts {
 
   [[nodiscard]] std::size_t hidden() const { return layers.front().hidden(); }
   [[nodiscard]] std::size_t inner() const { return layers.front().output.in(); }
+  /// Returns the number of columns that the convolution reads, or 0.
+  [[nodiscard]] std::size_t near() const { return convolution ? convolution->map.in() : 0; }
+
+  /// Returns what a head's attention reads. `q` is the head's query of the first token.
+  [[nodiscard]] kernels::Head<Bf16> view(const FixedLayer& layer, std::size_t head, const Bf16* q,
+                                         std::size_t queries, std::size_t length) const {
+    kernels::Head<Bf16> view{.q = q,
+                             .k = q + hidden(),
+                             .v = q + 2 * hidden(),
+                             .ld = 3 * hidden(),
+                             .queries = queries,
+                             .length = length,
+                             .size = hidden() / layer.heads,
+                             .reach = layer.reach,
+                             .parts = layer.score_parts,
+                             .by_tiles = has_tiles()};
+    if (distances) view.bias = distances->values() + head * distances->distances();
+    if (vectors) {
+      const auto index = static_cast<std::size_t>(&layer - layers.data());
+      view.vectors = vectors->of_a_head().of_head(head, vectors->vectors(index));
+    }
+    return view;
+  }
 
   [[nodiscard]] std::vector<FixedLinear*> all_linears() {
     std::vector<FixedLinear*> result;
     if (projection) result.push_back(&*projection);
+    if (convolution) result.push_back(&convolution->map);
     for (FixedLayer& layer : layers) {
       for (FixedLinear* const linear : layer.linears()) result.push_back(linear);
     }
@@ -82,6 +109,7 @@ struct EncoderParts {
   std::optional<DistanceParts<T>> vectors = {};  ///< vectors of distances, multiplied by q and k
   DropoutRates dropout = {};
   bool mean_pooling = false;  ///< the result is the mean of a row's tokens, not the first token
+  std::optional<Convolution<Linear<T>>> convolution = {};  ///< of parts that only predict
 
   /// Returns both passes of the vectors of distances, if there are any.
   [[nodiscard]] std::optional<DistanceVectors<T>> take_vectors() {

@@ -34,6 +34,7 @@ class FixedEncoder {
   FixedEncoder(EncoderParts<Bf16> parts, bool int8)
       : parts_{.embeddings = std::move(parts.embeddings),
                .projection = {},
+               .convolution = {},
                .layers = {},
                .order = steps(parts.order, parts.layers.size()),
                .distances = std::move(parts.distances),
@@ -41,6 +42,9 @@ class FixedEncoder {
                .mean_pooling = parts.mean_pooling,
                .int8 = int8} {
     if (parts.projection) parts_.projection.emplace(*std::move(parts.projection), int8);
+    if (auto& of = parts.convolution) {
+      parts_.convolution = {{std::move(of->map), int8}, std::move(of->norm), of->activation};
+    }
     for (Layer<Bf16>& layer : parts.layers) parts_.layers.emplace_back(std::move(layer), int8);
   }
 
@@ -171,16 +175,18 @@ class FixedEncoder {
     const std::size_t inner = std::max(parts_.inner(), embedded);
     const std::size_t wide = std::max(hidden, embedded);
     float* const floats = memory.floats.reserve(rows * (wide + 1));
-    Bf16* const halves = memory.halves.reserve(rows * (5 * hidden + inner + reduced_columns_));
+    const std::size_t near = parts_.near(), widest = std::max({hidden, inner, near});
+    Bf16* const halves =
+        memory.halves.reserve(rows * (5 * hidden + inner + near + reduced_columns_));
     Bf16* const active = halves + 5 * rows * hidden;
-    std::uint8_t* const bytes =
-        parts_.int8 ? memory.bytes.reserve(rows * std::max(hidden, inner)) : nullptr;
+    std::uint8_t* const bytes = parts_.int8 ? memory.bytes.reserve(rows * widest) : nullptr;
     return {.x = floats,
             .input = halves,
             .qkv = halves + rows * hidden,
             .context = halves + 4 * rows * hidden,
+            .near = active + rows * inner,
             .active = active,
-            .reduced = active + rows * inner,
+            .reduced = active + rows * (inner + near),
             .quantized = {bytes, floats + rows * wide}};
   }
 

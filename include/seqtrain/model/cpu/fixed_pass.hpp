@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <seqtrain/kernels/activation.hpp>
-#include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/bf16_attention.hpp>
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
@@ -18,6 +17,7 @@
 #include <seqtrain/model/cpu/fixed_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
@@ -48,6 +48,7 @@ class FixedPass {
   /// the last layer computes no others. A probe computes all, and nothing is written.
   void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
     embed(ids, count);
+    if (parts_.convolution) gather();
     const bool measured = parts_.losses != nullptr, all = measured || parts_.mean_pooling;
     const std::vector<std::size_t>& order = parts_.order;
     const FixedLayer& last = parts_.layers[order.back()];
@@ -56,6 +57,7 @@ class FixedPass {
       project(layer, count, {0, 3 * hidden()});
       attend(layer, count, false);
       finish(layer, count, step + 1 == order.size());
+      if (step == 0 && parts_.convolution) convolve(count);
     }
     if (measured) return;
     if (all) return pool_all(result);
@@ -110,6 +112,23 @@ class FixedPass {
             kernels::store(input + row * ld + column, y);
           });
     quantize_all(input, count, ld);
+  }
+
+  /// Keeps each token's neighbours for the convolution, before the first layer.
+  void gather() const {
+    each(sequences_.size(), [&](std::size_t s, std::size_t) {
+      const std::size_t row = row_of(sequences_[s]);
+      parts_.convolution->gather(rows_.input + row * hidden(), sequences_[s].length,
+                                 rows_.near + row * parts_.near());
+    });
+  }
+
+  void convolve(std::size_t count) const {
+    const auto& convolution = *parts_.convolution;
+    quantize_all(rows_.near, count, parts_.near());
+    with_kernel<kernels::QuickGelu>(convolution.activation, [&]<class Act>(Act) {
+      add_to_residual<Act>(convolution.map, rows_.near, count, convolution.norm, false);
+    });
   }
 
   void quantize(const Bf16* values, std::size_t row, std::size_t part, std::size_t n) const {
@@ -193,24 +212,8 @@ class FixedPass {
       layer.rotary->turn(q, ld, queries, 1, 1);
       layer.rotary->turn(q + hidden(), ld, sequence.length, 1, 1);
     }
-    kernels::Head<Bf16> view{.q = q,
-                             .k = q + hidden(),
-                             .v = q + 2 * hidden(),
-                             .ld = ld,
-                             .queries = queries,
-                             .length = sequence.length,
-                             .size = size,
-                             .reach = layer.reach,
-                             .parts = layer.score_parts,
-                             .by_tiles = has_tiles()};
-    if (const auto& numbers = parts_.distances) {
-      view.bias = numbers->values() + head * numbers->distances();
-    }
-    if (const auto& vectors = parts_.vectors) {
-      const auto index = static_cast<std::size_t>(&layer - parts_.layers.data());
-      view.vectors = vectors->of_a_head().of_head(head, vectors->vectors(index));
-    }
-    kernels::attend_bf16(view, rows_.context + to_row * hidden() + head * size, hidden(),
+    kernels::attend_bf16(parts_.view(layer, head, q, queries, sequence.length),
+                         rows_.context + to_row * hidden() + head * size, hidden(),
                          {parts_.scratch[worker].data()});
   }
 
@@ -227,13 +230,15 @@ class FixedPass {
   /// Computes the part of the layer after attention.
   void finish(const FixedLayer& layer, std::size_t count, bool is_last) const {
     add_to_residual(layer.attention_output, rows_.context, count, layer.norm1, layer.norms_first);
-    activate(layer, count);
+    with_kernel<kernels::QuickGelu>(layer.activation,
+                                    [&]<class Act>(Act) { activate<Act>(layer, count); });
     quantize_all(rows_.active, count, inner());
     add_to_residual(layer.output, rows_.active, count, layer.norm2, layer.norms_first && !is_last);
   }
 
   /// Adds the result of a map to the residual and normalizes the sum for the next map. The residual
   /// becomes the normalized sum unless it `stays`.
+  template <class Act = kernels::Identity>
   void add_to_residual(const FixedLinear& linear, const Bf16* values, std::size_t count,
                        const NormTensors& norm, bool stays) const {
     float* const x = rows_.x;
@@ -241,10 +246,10 @@ class FixedPass {
     apply(linear, values, count, {0, n},
           [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
               SEQTRAIN_INLINE_LAMBDA {
-                Floats sum;
+                Floats sum, value, slope;
+                Act::at(y, value, slope);
                 kernels::load(x + row * n + column, sum);
-                sum += y;
-                kernels::store(x + row * n + column, sum);
+                kernels::store(x + row * n + column, sum + value);
               });
     each_part(count, [&](std::size_t row, std::size_t part, std::size_t worker) {
       float* const sum = x + row * n;
@@ -252,17 +257,6 @@ class FixedPass {
       kernels::normalize(sum, norm.weights(), y, rows_.input + row * n, part, n);
       quantize(rows_.input, row, part, n);
     });
-  }
-
-  void activate(const FixedLayer& layer, std::size_t count) const {
-    switch (layer.activation) {
-      case ActivationKind::gelu:
-        return activate<kernels::QuickGelu>(layer, count);
-      case ActivationKind::gelu_new:
-        return activate<kernels::GeluNew>(layer, count);
-      case ActivationKind::relu:
-        return activate<kernels::Relu>(layer, count);
-    }
   }
 
   template <class Act>

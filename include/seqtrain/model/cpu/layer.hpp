@@ -127,8 +127,10 @@ class Layer : public LayerTraits {
         first / static_cast<std::uint32_t>(hidden()) * static_cast<std::uint32_t>(output.in());
     const Product<T> product = forward(intermediate, rows.middle, count, scratch);
     for (std::size_t column = 0; column < output.in(); column += panel) {
-      activate(product, rows, column, count, dropout.gates,
-               gate_first + static_cast<std::uint32_t>(column), scratch);
+      with_kernel<kernels::Gelu>(activation, [&]<class Act>(Act) {
+        activate<Act>(product, rows, column, count, dropout.gates,
+                      gate_first + static_cast<std::uint32_t>(column), scratch);
+      });
     }
     forward(output, rows.active, count, scratch)(scratch.wide);
     add_and_norm(output, norm2, dropout.second, first, x, {next, rows.normal2, rows.inverse2},
@@ -249,19 +251,6 @@ class Layer : public LayerTraits {
 
   /// Computes `panel` activations of each row from `column` on. `first` is the dropout's index of
   /// the first one.
-  void activate(const Product<T>& product, const LayerRows<T>& rows, std::size_t column,
-                std::size_t count, const kernels::Dropout& dropout, std::uint32_t first,
-                const Scratch<T>& scratch) const {
-    switch (activation) {
-      case ActivationKind::gelu:
-        return activate<kernels::Gelu>(product, rows, column, count, dropout, first, scratch);
-      case ActivationKind::gelu_new:
-        return activate<kernels::GeluNew>(product, rows, column, count, dropout, first, scratch);
-      case ActivationKind::relu:
-        return activate<kernels::Relu>(product, rows, column, count, dropout, first, scratch);
-    }
-  }
-
   template <class Act>
   void activate(const Product<T>& product, const LayerRows<T>& rows, std::size_t column,
                 std::size_t count, const kernels::Dropout& dropout, std::uint32_t first,

@@ -8,6 +8,7 @@
 #include <ATen/ops/relu.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/kernels/activation.hpp>
 
 namespace seqtrain::model {
 
@@ -34,6 +35,19 @@ enum class ActivationKind { gelu, gelu_new, relu };
 
 [[nodiscard]] inline at::Tensor activate(const at::Tensor& x, ActivationKind kind) {
   return kind == ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation(kind));
+}
+
+/// Calls use(act) with the kernel of an activation. That of GELU is given.
+template <class Gelu, class Use>
+void with_kernel(ActivationKind kind, const Use& use) {
+  switch (kind) {
+    case ActivationKind::gelu:
+      return use(Gelu{});
+    case ActivationKind::gelu_new:
+      return use(kernels::GeluNew{});
+    case ActivationKind::relu:
+      return use(kernels::Relu{});
+  }
 }
 
 [[nodiscard]] inline Activation activation(std::string_view name) {

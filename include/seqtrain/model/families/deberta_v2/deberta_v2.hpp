@@ -173,12 +173,19 @@ class DebertaV2Encoder {
   }
 
   /// Returns the encoder for the hand-written passes, which have no embeddings of another size than
-  /// the hidden states'.
+  /// the hidden states', and no convolution by tanh or beside the last layer.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     const auto all = layers();
-    if (!all || convolution_ || config_.embedding_size != config_.hidden_size) return {};
+    const bool fits = !convolution_ || (config_.conv_act != "tanh" && layers_.size() > 1);
+    if (!all || !fits || config_.embedding_size != config_.hidden_size) return {};
     auto parts = cpu::encoder<T>(embeddings_.cpu_part(), *all);
+    if (parts && convolution_) {
+      const auto& [map, norm, activation, dropout] = convolution_->parts();
+      const at::Tensor weight = map.weight.detach().transpose(1, 2).flatten(1);
+      parts->convolution = {cpu::linear<T>({{weight, map.bias}}), cpu::norm(norm),
+                            activation_kind(config_.conv_act)};
+    }
     if (parts && has_distances()) {
       parts->vectors = distances_->template cpu_parts<T>();
       parts->vectors->has_queries = config_.position_to_content;
