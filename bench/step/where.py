@@ -17,8 +17,8 @@ PARTS = {
     "waiting": r"libgomp|_State_impl",
     "optimizer": r"kernels::adam|sum_of_squares",
     "embeddings": r"Embeddings",
-    "attention": r"attend|small_product|softmax|rotate",
-    "products": r"\[JIT\]|[Bb]rgemm|pack_|WeightGradients|transpose_and_sum|kernels::multiply",
+    "attention": r"attend|Bf16Block|small_product|softmax|rotate",
+    "products": r"\[JIT\]|[Bb]rgemm|pack_|WeightGradients|transpose_and_sum|kernels::multiply|kernels::tile",
     "norms and activations": r"norm|activate|add_bias|kernels::add<|kernels::add\(|dropout|finish|project|Layer<",
 }
 
