@@ -210,6 +210,8 @@ TEST(ExchangeOnDevice, SendsBucketsBeforeAllGradientsAreThere) {
       Exchange exchange{group, 2, Reduction::exact};
       MadeParameters parameters{fake_device};
       parameters.add_leaf(group.rank());
+      parameters.add("late", {5});
+      parameters.all.back().late = true;
       exchange.begin({parameters.all, {}, at::zeros({2}, fake_device)}, 2);
       exchange.ready(2);
       const auto deadline = Clock::now() + std::chrono::seconds{20};
@@ -219,7 +221,9 @@ TEST(ExchangeOnDevice, SendsBucketsBeforeAllGradientsAreThere) {
       }
       EXPECT_GE(tests::device_counts().copies_from, 4);
       parameters.all[0].gradient.add_(1);  // the backward pass goes on
+      parameters.all.back().gradient.add_(1);
       static_cast<void>(exchange.finish(false));
+      EXPECT_EQ(parameters.all.back().gradient.sum().item<float>(), 10);
     });
     EXPECT_EQ(errors, std::vector<std::string>(2));
   }

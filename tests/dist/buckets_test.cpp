@@ -54,6 +54,19 @@ TEST(Buckets, TakeTheUsedRowsOfTablesAndTheLosses) {
   EXPECT_EQ(buckets[1].pieces.back().parameter, Piece::losses);
 }
 
+TEST(Buckets, TakeLateParametersAfterTheOthers) {
+  std::vector<tensor::Parameter> parameters{parameter(5, 4), parameter(1, 3), parameter(2, 2)};
+  parameters[1].late = true;
+  Buckets buckets;
+  buckets.cut_dense(parameters);
+  ASSERT_EQ(buckets.size(), 1U);
+  EXPECT_EQ(buckets[0].count, 24);
+  buckets.cut_others(parameters, 7);
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[1].count, 10);
+  EXPECT_EQ(buckets[1].pieces.front().parameter, 1U);
+}
+
 tensor::RowSet set_of(std::size_t size, const std::vector<std::size_t>& rows) {
   tensor::RowSet set{size};
   for (const std::size_t row : rows) set.insert(row);

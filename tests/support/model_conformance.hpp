@@ -70,7 +70,8 @@ TYPED_TEST_P(ModelConformance, SatisfiesTheConcept) {
 TYPED_TEST_P(ModelConformance, NamesParametersAndBeginsWithoutGradients) {
   const auto model = TypeParam::make(0.1, 1);
   std::set<std::string> names;
-  for (const auto& [name, value, gradient, touched, decays, loss_scale] : model.parameters()) {
+  for (const auto& [name, value, gradient, touched, decays, loss_scale, late] :
+       model.parameters()) {
     EXPECT_TRUE(names.insert(name).second) << name;
     ASSERT_TRUE(gradient.defined()) << name;
     EXPECT_EQ(gradient.sizes(), value.sizes()) << name;

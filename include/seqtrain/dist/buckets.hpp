@@ -91,26 +91,22 @@ struct Bucket {
   }
 };
 
-/// The buckets of a step, from the last parameter to the first; the rows of tables and the losses
-/// come last.
+/// The buckets of a step, from the last parameter to the first; late parameters, the rows of tables
+/// and the losses come last.
 class Buckets {
  public:
-  /// Cuts the gradients that are no tables. Forgets other buckets.
+  /// Cuts the gradients that are no tables and not late. Forgets other buckets.
   void cut_dense(Parameters parameters) {
     buckets_.assign(1, {});
-    for (std::size_t i = parameters.size(); i-- > 0;) {
-      const tensor::Parameter& parameter = parameters[i];
-      if (parameter.gradient.defined() && !parameter.touched) {
-        add({i, 0, parameter.gradient.numel()});
-      }
-    }
+    add_dense(parameters, false);
     if (buckets_.back().count == 0) buckets_.pop_back();
   }
 
-  /// Cuts the rows of tables that are used, and the losses. The pieces of a table are those of a
-  /// tensor that has these rows alone.
+  /// Cuts the late gradients, the rows of tables that are used, and the losses. The pieces of a
+  /// table are those of a tensor that has these rows alone.
   void cut_others(Parameters parameters, std::int64_t losses) {
     buckets_.emplace_back();
+    add_dense(parameters, true);
     for_each_table(parameters, [&](std::size_t i, const tensor::Parameter& parameter) {
       const std::int64_t width = parameter.gradient.numel() / parameter.gradient.size(0);
       add({i, 0, static_cast<std::int64_t>(parameter.touched->count()) * width});
@@ -123,6 +119,15 @@ class Buckets {
 
  private:
   static constexpr std::int64_t bucket_size = std::int64_t{1} << 20;  // in elements
+
+  void add_dense(Parameters parameters, bool late) {
+    for (std::size_t i = parameters.size(); i-- > 0;) {
+      const tensor::Parameter& parameter = parameters[i];
+      if (parameter.gradient.defined() && !parameter.touched && parameter.late == late) {
+        add({i, 0, parameter.gradient.numel()});
+      }
+    }
+  }
 
   void add(Piece piece) {
     while (piece.count > 0) {

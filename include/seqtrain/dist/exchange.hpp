@@ -49,8 +49,9 @@ class Exchange {
     thread_ = std::jthread{[this] { run(); }};
   }
 
-  /// Reports that the gradients of the parameters from number `first` on are complete; on a device,
-  /// that the calling thread has queued all work on them on its current stream.
+  /// Reports that the gradients of the parameters from number `first` on, except late ones, are
+  /// complete; on a device, that the calling thread has queued all work on them on its current
+  /// stream.
   void ready(std::size_t first) {
     if (stream_) stream_->mark(first);
     tell(first);

@@ -86,8 +86,9 @@ class AnyClassifier {
     return accumulate(batch, weight, {});
   }
 
-  /// Calls `ready(i)`, if it is given, when the gradients of the parameters from number i on are
-  /// complete or, on a device, queued, while those of earlier layers are still computed.
+  /// Calls `ready(i)`, if it is given, when the gradients of the parameters from number i on,
+  /// except late ones, are complete or, on a device, queued, while those of earlier layers are
+  /// computed.
   MeanLoss accumulate(const data::Batch& batch, double weight,
                       const std::function<void(std::size_t)>& ready) {
     check_ids(batch, config(), longest_row());

@@ -27,7 +27,8 @@ struct StepInputs {
   random::Stream stream;  ///< decides dropout
   const LossOfLogits& loss;
   /// The function, if any, that is called with i when the gradients of the parameters from number i
-  /// on are complete or, on a device, queued, while those of earlier layers are still computed.
+  /// on, except late ones, are complete or, on a device, queued, while those of earlier layers are
+  /// still computed.
   const std::function<void(std::size_t)>& ready;
   const tensor::LossScale* loss_scale = nullptr;  ///< the factor of the gradients, if any
 };

@@ -32,6 +32,9 @@ struct Parameter {
   std::optional<bool> decays = {};
   /// The factor that the gradient has, which all parameters of a model share. Null if it has none.
   std::shared_ptr<LossScale> loss_scale = nullptr;
+  /// Tells that the gradient is complete only at the end of a backward pass, although the parameter
+  /// comes after those of the layers.
+  bool late = false;
 };
 
 /// Returns the number of the layer whose parameter has this name: the first number between dots.

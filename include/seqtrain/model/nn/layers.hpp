@@ -47,6 +47,13 @@ class Scope {
     return result;
   }
 
+  /// Returns the place for parameters whose gradients are late, such as those that layers share.
+  [[nodiscard]] Scope late() const {
+    Scope result = *this;
+    result.part_.late = true;
+    return result;
+  }
+
   [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
     return maker_->make(join(name), shape, role, part_);
   }

@@ -45,6 +45,7 @@ struct LoadReport {
 struct Part {
   bool required = false;  ///< the checkpoint must have it
   bool frozen = false;    ///< it gets no gradients
+  bool late = false;      ///< see `tensor::Parameter::late`
   InitialWeights initial = {};
   const weights::LoRA* lora = nullptr;  ///< adapters of its linear maps; null if there are none
 };
@@ -105,7 +106,8 @@ class ParameterMaker {
     parameters_.push_back({.name = name,
                            .value = value,
                            .gradient = part.frozen ? at::Tensor{} : tensor::require_gradient(value),
-                           .decays = role == Role::weight});
+                           .decays = role == Role::weight,
+                           .late = part.late});
     return value;
   }
 

@@ -207,7 +207,7 @@ class Layers {
       reach_ = std::min(reach_, layer.traits.reach);
     }
     for (const std::size_t i : steps(parts.order, made.size())) layers_.push_back(made[i]);
-    if (shares_ || distances_ || convolution_) return;
+    if (shares_) return;
     first_of_layer_.resize(made.size());
     for (std::size_t i = made.size(), first = parameters.size(); i-- > 0;) {
       first = std::min(first, first_of(parts.layers[i], parameters));
@@ -239,7 +239,7 @@ class Layers {
 
   /// Adds the gradients of the parameters. Returns that of the hidden states before the layers,
   /// given that of `forward`'s result. Calls ready(i), if it is given, when those of the parameters
-  /// from number i on are complete; not if layers share parameters.
+  /// from number i on are complete but for late ones; not if a layer is passed more than once.
   at::Tensor backward(const at::Tensor& gradient, const Rows& rows,
                       const std::function<void(std::size_t)>& ready) {
     const auto options = gradient.options().dtype(copies_.type());

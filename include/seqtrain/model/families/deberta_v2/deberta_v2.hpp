@@ -131,8 +131,8 @@ class DebertaV2Encoder {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
       layers_.emplace_back(encoder / "layer" / std::to_string(i), config);
     }
-    if (config.relative_attention) distances_.emplace(encoder, config);
-    if (config.conv_kernel_size > 0) convolution_.emplace(encoder / "conv", config);
+    if (config.relative_attention) distances_.emplace(encoder.late(), config);
+    if (config.conv_kernel_size > 0) convolution_.emplace(encoder.late() / "conv", config);
   }
 
   /// Returns [rows, hidden].

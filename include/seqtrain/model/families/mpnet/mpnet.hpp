@@ -84,7 +84,7 @@ class MpnetEncoder {
   MpnetEncoder(const Scope& scope, const weights::ModelConfig& config)
       : embeddings_{scope / "embeddings", config, config.hidden_size, Positions::after_padding},
         layers_{scope / "encoder.layer", config, form},
-        relative_{scope / "encoder.relative_attention_bias", config.num_attention_heads} {}
+        relative_{scope.late() / "encoder.relative_attention_bias", config.num_attention_heads} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
