@@ -66,15 +66,15 @@ class UlmfitStages {
       job_.log.info(std::string{"Perplexity "} + when + ": " +
                     std::to_string(report.figures.front().value));
     };
-    const bool pretrained = load_pretrained(job_, model, words_);
-    say(pretrained ? "of the pre-trained model" : "of the fresh model");
+    const bool is_pretrained = load_pretrained(job_, model, words_);
+    say(is_pretrained ? "of the pre-trained model" : "of the fresh model");
     const std::int64_t epochs =
         job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;
     if (epochs == 0) return model;
     auto texts = job_.encode("train.csv", tokenizer_, false);
     if (std::filesystem::exists(job_.data / "unlabelled.txt"))
       texts.append(job_.encode("unlabelled.txt", tokenizer_, false));
-    if (pretrained) learn(model, "language_model_1", 1, texts, 1);
+    if (is_pretrained) learn(model, "language_model_1", 1, texts, 1);
     learn(model, "language_model", model.groups().size(), texts, epochs);
     say("of the fine-tuned model");
     return model;

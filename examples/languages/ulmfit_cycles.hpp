@@ -83,7 +83,7 @@ class UlmfitCycles {
                                           .seed = static_cast<std::uint64_t>(job_.seed),
                                           .device = job_.device,
                                           .passes = {.precision = job_.precision}}};
-    const bool pretrained = load_pretrained(job_, model, words_);
+    const bool is_pretrained = load_pretrained(job_, model, words_);
     const std::int64_t epochs =
         job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;
     if (epochs == 0) return model;
@@ -92,7 +92,7 @@ class UlmfitCycles {
     auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false), bptt);
     // A new body has learnt nothing that must be kept, so it trains from the first cycle on.
     const std::size_t all = model.groups().size();
-    cycle({"language_model_frozen", pretrained ? 1 : all, epochs}, model, train, valid);
+    cycle({"language_model_frozen", is_pretrained ? 1 : all, epochs}, model, train, valid);
     cycle({"language_model", all, epochs}, model, train, valid);
     return model;
   }

@@ -168,7 +168,9 @@ INSTANTIATE_TEST_SUITE_P(
                   .inner = 64,
                   .more = R"("relative_attention": true, "pos_att_type": "p2c|c2p",
                              "conv_kernel_size": 3, "conv_act": "gelu")"},
-        MadeModel{.family = "deberta-v2", .more = R"("conv_kernel_size": 7, "conv_act": "relu")"}),
+        MadeModel{.family = "deberta-v2", .more = R"("conv_kernel_size": 7, "conv_act": "relu")"},
+        MadeModel{.family = "deberta-v2",
+                  .more = R"("conv_kernel_size": 5, "conv_act": "gelu_new")"}),
     [](const auto& test) {
       return std::to_string(test.index) + test.param.family.substr(0, test.param.family.find('-'));
     });

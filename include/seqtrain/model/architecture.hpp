@@ -46,7 +46,7 @@ concept HasCpuParts = requires(const E& encoder) {
   { encoder.template cpu_parts<float>() } -> std::same_as<std::optional<cpu::EncoderParts<float>>>;
 };
 
-/// An encoder whose layers read no more than `LayerParts` says, so that `packed::Layers` can
+/// An encoder whose layers read no more than `EncoderLayers` says, so that `packed::Layers` can
 /// compute them. `layers` may return nothing if a configuration needs more.
 template <class E>
 concept HasLayers = requires(const E& encoder, const tensor::Batch& batch, Dropout& dropout) {

@@ -27,7 +27,8 @@
 namespace seqtrain::model::packed {
 
 /// Computes an encoder without padding on a GPU, with a few operators for each layer and without
-/// autograd. Autograd computes the embeddings, the head and means of tokens. `OperatorPasses`
+/// autograd. Autograd computes the embeddings, the head, means of tokens and what `packed::Layers`
+/// leaves to it. `OperatorPasses`
 /// computes a batch in which a text has the padding's id among its tokens, because families count
 /// its positions in other ways, and one that needs a window which the device does not have.
 class PackedPasses : public OperatorPasses {

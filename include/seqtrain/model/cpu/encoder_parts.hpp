@@ -109,7 +109,7 @@ struct EncoderParts {
   std::optional<DistanceParts<T>> vectors = {};  ///< vectors of distances, multiplied by q and k
   DropoutRates dropout = {};
   bool mean_pooling = false;  ///< the result is the mean of a row's tokens, not the first token
-  std::optional<Convolution<Linear<T>>> convolution = {};  ///< of parts that only predict
+  std::optional<Convolution<Linear<T>>> convolution = {};  ///< only predictions use it
 
   /// Returns both passes of the vectors of distances, if there are any.
   [[nodiscard]] std::optional<DistanceVectors<T>> take_vectors() {

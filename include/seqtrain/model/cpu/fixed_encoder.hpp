@@ -75,7 +75,7 @@ class FixedEncoder {
     if (parts_.vectors) return false;
     const auto own = parts_.all_linears(), adapted = other.parts_.all_linears();
     if (own.size() != adapted.size()) {
-      throw InputError{"is for a base with another number of layers", {.object = "adapter"}};
+      throw InputError{"is for a base of another form", {.object = "adapter"}};
     }
     for (std::size_t i = 0; i < own.size(); ++i) {
       own[i]->take_adapter(*adapted[i]);

@@ -231,7 +231,7 @@ struct FixedRows {
   Bf16* input;                       ///< [rows, hidden], the residual in bf16
   Bf16* qkv;                         ///< [rows, 3 hidden]
   Bf16* context;                     ///< [rows, hidden]
-  Bf16* near;                        ///< [rows, near], the convolution's input
+  Bf16* near;                        ///< [rows, near], see `Convolution::gather`
   Bf16* active;                      ///< [rows, inner], or the input of the embeddings' projection
   Bf16* reduced;                     ///< [rows, columns], see `FixedLinear::reduce`
   kernels::QuantizedRows quantized;  ///< [rows, hidden, inner or near]

@@ -18,7 +18,8 @@ namespace seqtrain::model::packed {
 
 /// The convolution beside the first layer on packed rows, and its numbers of one forward pass. Each
 /// token's neighbours are copied beside it, so that the convolution is one product, whose gradients
-/// are added in a fixed order. Autograd computes the backward pass.
+/// are added in a fixed order. Autograd computes the backward pass, and the weights' gradients in
+/// the type of the product.
 class Convolution {
  public:
   explicit Convolution(ConvolutionParts parts) : parts_{std::move(parts)} {}
@@ -68,7 +69,7 @@ class Convolution {
         result.push_back(x);
         continue;
       }
-      // Positions begin anew in each row, so those of other rows' tokens differ from what is due.
+      // A token `before` places away is in the same row exactly if its position is less by that.
       const at::Tensor is_other = position.roll(before, 0).add(before).ne(position);
       result.push_back(x.roll(before, 0).masked_fill(is_other, 0));
     }

@@ -190,7 +190,8 @@ class Layer {
   at::Tensor before_activation_;
 };
 
-/// The layers of an encoder, computed without padding and without autograd.
+/// The layers of an encoder, computed without padding and, but for a convolution and a bias on
+/// scores, without autograd.
 class Layers {
  public:
   /// `type` is the type of products. The gradients of `parameters` may get other tensors.
@@ -285,7 +286,7 @@ class Layers {
   DistancesOf distances_;
   std::size_t reach_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
-  std::optional<Convolution> convolution_;   ///< beside the first layer, whose norms come after it
+  std::optional<Convolution> convolution_;   ///< beside the first layer, which normalizes last
   std::vector<std::size_t> first_of_layer_;  ///< what `ready` gets after each layer, or empty
 };
 
