@@ -193,7 +193,9 @@ void expect_slopes(model::AnyClassifier& model, const data::Batch& batch) {
   EXPECT_GE(compared, 4U);
 }
 
-TEST_F(PackedPasses, GiveTheGradientWithDropout) {
+using SlowPackedPasses = PackedPasses;
+
+TEST_F(SlowPackedPasses, GiveTheGradientWithDropout) {
   for (const char* const name :
        {"bert_gelu", "albert", "modernbert_global", "mpnet", "deberta_v3", "deberta_convolution"}) {
     SCOPED_TRACE(name);

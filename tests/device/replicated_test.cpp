@@ -103,7 +103,7 @@ TEST(ReplicatedOnDevice, TrainsToTheSameBitsAtAnyNumberOfRanks) {
   for (const bool autograd : {false, true}) expect_equal_bits({}, {2, 3}, autograd);
 }
 
-TEST(ReplicatedOnDevice, TrainsToTheSameBitsIfGradientsAreLate) {
+TEST(SlowReplicatedOnDevice, TrainsToTheSameBitsIfGradientsAreLate) {
   // Each layer has more numbers than a bucket, so that buckets are sent before late gradients.
   tests::MadeModel made{.family = "mpnet", .hidden = 512, .inner = 1024};
   expect_equal_bits(made, {2});

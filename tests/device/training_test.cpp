@@ -211,7 +211,9 @@ TEST_F(Fit, ResumesToTheSameBits) {
   }
 }
 
-TEST_F(Fit, ResumesEachFamilyAndAdaptersToTheSameBits) {
+using SlowFit = Fit;
+
+TEST_F(SlowFit, ResumesEachFamilyAndAdaptersToTheSameBits) {
   dropout = 0.1;
   precision = model::Precision::bf16;
   const char* const windows = R"("local_attention": 8, "layer_types": ["full_attention",
