@@ -162,8 +162,9 @@ TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsForAnyLengths) {
       for (std::size_t i = 0; i < padded.parameters().size(); ++i) {
         const auto& [a, b] = std::pair{padded.parameters()[i], packed.parameters()[i]};
         ASSERT_EQ(a.gradient.defined(), b.gradient.defined()) << a.name;
-        if (a.gradient.defined())
+        if (a.gradient.defined()) {
           EXPECT_LT(tests::difference(a.gradient, b.gradient), 2e-5) << a.name;
+        }
       }
     }
   }

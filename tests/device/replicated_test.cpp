@@ -49,7 +49,9 @@ struct NoWaits {
 
   void on(const train::StepEnd&) {
     const auto now = tests::waits_of_this_thread();
-    if (waits >= 0) EXPECT_EQ(now, waits);
+    if (waits >= 0) {
+      EXPECT_EQ(now, waits);
+    }
     waits = now;
   }
 };

@@ -44,7 +44,9 @@ void expect_near(model::AnyClassifier& host, model::AnyClassifier& device, const
   for (std::size_t i = 0; i < host.parameters().size(); ++i) {
     const auto& [a, b] = std::pair{host.parameters()[i], device.parameters()[i]};
     ASSERT_EQ(a.gradient.defined(), b.gradient.defined()) << a.name;
-    if (a.gradient.defined()) EXPECT_LT(difference(a.gradient, b.gradient), tolerance) << a.name;
+    if (a.gradient.defined()) {
+      EXPECT_LT(difference(a.gradient, b.gradient), tolerance) << a.name;
+    }
   }
 }
 
