@@ -123,9 +123,6 @@ struct Linear {
         bias{detail::bias_of(scope, out, has_bias)},
         low_rank{scope.make_low_rank(in, out)} {}
 
-  Linear(at::Tensor weights, at::Tensor biases)
-      : weight{std::move(weights)}, bias{std::move(biases)} {}
-
   at::Tensor operator()(const at::Tensor& x) const {
     const at::Tensor y = detail::linear(x, weight, bias);
     if (!low_rank.a.defined()) return y;
@@ -267,7 +264,8 @@ template <class Norm>
 /// A convolution of what the first layer reads, which is added to the layer's output. Tokens beyond
 /// a row's ends count as zeros.
 struct ConvolutionParts {
-  Linear map;  ///< its weight is [hidden, hidden / groups, kernel], with an odd kernel
+  at::Tensor weight;  ///< [hidden, hidden / groups, kernel], with an odd kernel
+  at::Tensor bias;    ///< [hidden]
   LayerNorm norm;
   Activation activation;
   double dropout;  ///< rate before the activation

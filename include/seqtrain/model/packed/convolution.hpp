@@ -34,8 +34,7 @@ class Convolution {
     output_ = output.detach().set_requires_grad(training);
     at::Tensor near = neighbours(embedded_.to(type), rows.positions.flatten(1));
     if (output.size(0) < near.size(0)) near = near.index_select(0, rows.first);
-    at::Tensor mixed =
-        at::linear(near, parts_.map.weight.flatten(1).to(type), parts_.map.bias.to(type));
+    at::Tensor mixed = at::linear(near, parts_.weight.flatten(1).to(type), parts_.bias.to(type));
     if (training && parts_.dropout > 0) {
       mixed = std::get<0>(at::native_dropout(mixed, parts_.dropout, true));
     }
@@ -63,7 +62,7 @@ class Convolution {
   /// zeros beyond the ends of the token's row. `position` is [tokens, 1].
   [[nodiscard]] at::Tensor neighbours(const at::Tensor& x, const at::Tensor& position) const {
     std::vector<at::Tensor> result;
-    const std::int64_t reach = parts_.map.weight.size(2) / 2;
+    const std::int64_t reach = parts_.weight.size(2) / 2;
     for (std::int64_t before = reach; before >= -reach; --before) {
       if (before == 0) {
         result.push_back(x);

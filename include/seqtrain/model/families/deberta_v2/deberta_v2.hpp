@@ -13,6 +13,7 @@
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/deberta_v2/distances.hpp>
 #include <seqtrain/model/families/deberta_v2/layer.hpp>
@@ -87,12 +88,12 @@ class DebertaV2Embeddings {
 class DebertaV2Convolution {
  public:
   DebertaV2Convolution(const Scope& scope, const DebertaV2Config& config)
-      : parts_{{(scope / "conv")
-                    .make("weight",
-                          {config.hidden_size, config.hidden_size / config.conv_groups,
-                           config.conv_kernel_size},
-                          Role::weight),
-                (scope / "conv").make("bias", {config.hidden_size}, Role::bias)},
+      : parts_{(scope / "conv")
+                   .make("weight",
+                         {config.hidden_size, config.hidden_size / config.conv_groups,
+                          config.conv_kernel_size},
+                         Role::weight),
+               (scope / "conv").make("bias", {config.hidden_size}, Role::bias),
                {scope / "LayerNorm", config.hidden_size, config.layer_norm_eps},
                activation_named(config.conv_act),
                config.hidden_dropout_prob},
@@ -102,8 +103,8 @@ class DebertaV2Convolution {
   /// hidden]. Embeddings must be zero where `is_token`, bool [rows, width, 1], is false.
   at::Tensor operator()(const at::Tensor& embeddings, const at::Tensor& output,
                         const at::Tensor& is_token, Dropout& dropout) const {
-    const at::Tensor& weight = parts_.map.weight;
-    const at::Tensor mixed = at::conv1d(embeddings.transpose(1, 2), weight, parts_.map.bias, 1,
+    const at::Tensor& weight = parts_.weight;
+    const at::Tensor mixed = at::conv1d(embeddings.transpose(1, 2), weight, parts_.bias, 1,
                                         weight.size(2) / 2, 1, groups_)
                                  .transpose(1, 2)
                                  .mul(is_token);
@@ -181,9 +182,9 @@ class DebertaV2Encoder {
     if (!all || !fits || config_.embedding_size != config_.hidden_size) return {};
     auto parts = cpu::encoder<T>(embeddings_.cpu_part(), *all);
     if (parts && convolution_) {
-      const auto& [map, norm, activation, dropout] = convolution_->parts();
-      const at::Tensor weight = map.weight.detach().transpose(1, 2).flatten(1);
-      parts->convolution = {cpu::linear<T>({{weight, map.bias}}), cpu::norm(norm),
+      const ConvolutionParts& of = convolution_->parts();
+      const at::Tensor weight = of.weight.detach().transpose(1, 2).flatten(1);
+      parts->convolution = {cpu::Linear<T>{{{weight, of.bias, {}, {}}}}, cpu::norm(of.norm),
                             activation_kind(config_.conv_act)};
     }
     if (parts && has_distances()) {
