@@ -31,6 +31,7 @@ TEST_F(AvailableMemory, IsWhatTheMachineHasLeft) {
 
 TEST_F(AvailableMemory, IsWhatTheContainerLeavesIfThatIsLess) {
   write("proc/meminfo", "MemAvailable: 2000 kB\n");
+  write("proc/self/cgroup", "1:memory:/\n0::/\n");
   write("sys/fs/cgroup/memory.max", "max\n");
   write("sys/fs/cgroup/memory.current", "500000\n");
   EXPECT_EQ(available_memory(root_.path()), 2'048'000U);
@@ -46,6 +47,27 @@ TEST_F(AvailableMemory, IsWhatTheContainerLeavesIfThatIsLess) {
   EXPECT_EQ(available_memory(root_.path()), 130U);
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", "700\n");
   EXPECT_EQ(available_memory(root_.path()), 0U);
+}
+
+TEST_F(AvailableMemory, IsWhatAnInnerControlGroupLeaves) {
+  write("proc/meminfo", "MemAvailable: 2000 kB\n");
+  write("proc/self/cgroup", "0::/system.slice/job/step\n");
+  write("sys/fs/cgroup/system.slice/job/memory.max", "1000000\n");
+  write("sys/fs/cgroup/system.slice/job/memory.current", "400000\n");
+  EXPECT_EQ(available_memory(root_.path()), 600'000U);
+  write("sys/fs/cgroup/system.slice/job/step/memory.max", "max\n");
+  write("sys/fs/cgroup/system.slice/job/step/memory.current", "300000\n");
+  EXPECT_EQ(available_memory(root_.path()), 600'000U);
+  write("sys/fs/cgroup/memory.max", "500000\n");
+  write("sys/fs/cgroup/memory.current", "450000\n");
+  EXPECT_EQ(available_memory(root_.path()), 50'000U);
+}
+
+TEST_F(AvailableMemory, IsWhatAJobOfVersion1Leaves) {
+  write("proc/self/cgroup", "4:memory:/slurm/uid_1/job_2\n3:cpu,cpuacct:/slurm\n");
+  write("sys/fs/cgroup/memory/slurm/uid_1/job_2/memory.limit_in_bytes", "5000\n");
+  write("sys/fs/cgroup/memory/slurm/uid_1/job_2/memory.usage_in_bytes", "2000\n");
+  EXPECT_EQ(available_memory(root_.path()), 3000U);
 }
 
 TEST(PeakMemory, GrowsWithMemoryThatIsTouchedAndStays) {

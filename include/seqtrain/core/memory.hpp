@@ -10,6 +10,7 @@
 
 #include <sys/resource.h>
 
+#include <seqtrain/core/control_groups.hpp>
 #include <seqtrain/core/kernel_text.hpp>
 #include <seqtrain/core/parse_number.hpp>
 
@@ -42,17 +43,18 @@ inline std::uint64_t group_memory_left(const std::filesystem::path& group, const
 }  // namespace detail
 
 /// Returns the bytes of memory that this process can still take, from the machine or from its
-/// container if that leaves less. Returns nothing if the system does not tell. `root` is the
-/// directory that contains proc and sys.
+/// control groups if one of them leaves less. Returns nothing if the system does not tell. `root`
+/// is the directory that contains proc and sys.
 [[nodiscard]] inline std::optional<std::uint64_t> available_memory(
     const std::filesystem::path& root = "/") {
-  const auto groups = root / "sys/fs/cgroup";  // version 2; version 1 has a folder in it
   const auto kib = detail::number_in_file(root / "proc/meminfo", "MemAvailable:");
-  const auto least =
-      std::min({kib ? *kib * 1024 : detail::unlimited,
-                detail::group_memory_left(groups, "memory.max", "memory.current", "inactive_file"),
-                detail::group_memory_left(groups / "memory", "memory.limit_in_bytes",
-                                          "memory.usage_in_bytes", "total_inactive_file")});
+  std::uint64_t least = kib ? *kib * 1024 : detail::unlimited;
+  visit_control_groups(root, [&least](const std::filesystem::path& group) {
+    least = std::min(
+        {least, detail::group_memory_left(group, "memory.max", "memory.current", "inactive_file"),
+         detail::group_memory_left(group, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                   "total_inactive_file")});
+  });
   return least == detail::unlimited ? std::nullopt : std::optional{least};
 }
 

@@ -13,6 +13,7 @@
 
 #include <unistd.h>
 
+#include <seqtrain/core/control_groups.hpp>
 #include <seqtrain/core/kernel_text.hpp>
 
 namespace seqtrain::machine {
@@ -50,30 +51,14 @@ inline std::optional<double> memory_mib_of(const std::filesystem::path& group) {
 
 }  // namespace detail
 
-/// Reads the limits of this process's control groups, of version 1 and 2. `root` is the directory
-/// that contains proc and sys. A group is also held to the limits of the groups around it. A
-/// container may see its own group as the outermost one although /proc/self/cgroup gives a longer
-/// path; a directory that does not exist sets no limit.
+/// Reads the limits of this process's control groups. `root` is the directory that contains proc
+/// and sys. A directory that does not exist sets no limit.
 inline ContainerLimits container_limits(const std::filesystem::path& root) {
   ContainerLimits limits;
-  const auto text = kernel_text::read_start(root / "proc/self/cgroup");
-  for (const auto line : kernel_text::words(text, "\n")) {  // number:controllers:path
-    const auto first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) continue;
-    auto controllers = kernel_text::words(line.substr(first + 1, second - first - 1), ",");
-    if (controllers.empty()) controllers.emplace_back();  // version 2 has all in one hierarchy
-    const std::filesystem::path path{std::string{line.substr(second + 1)}};
-    for (const auto controller : controllers) {
-      const auto hierarchy = root / "sys/fs/cgroup" / controller;
-      for (auto group = path.lexically_normal().relative_path();; group = group.parent_path()) {
-        limits.processors =
-            kernel_text::least({limits.processors, detail::processors_of(hierarchy / group)});
-        limits.memory_mib =
-            kernel_text::least({limits.memory_mib, detail::memory_mib_of(hierarchy / group)});
-        if (group.empty()) break;
-      }
-    }
-  }
+  visit_control_groups(root, [&limits](const std::filesystem::path& group) {
+    limits.processors = kernel_text::least({limits.processors, detail::processors_of(group)});
+    limits.memory_mib = kernel_text::least({limits.memory_mib, detail::memory_mib_of(group)});
+  });
   return limits;
 }
 
