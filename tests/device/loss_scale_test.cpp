@@ -69,7 +69,8 @@ std::vector<tensor::Parameter> parameters_with_scale(double scale) {
                           .value = value,
                           .gradient = at::full_like(value, number * scale),
                           .touched = nullptr,
-                          .decays = {},
+                          .role = {},
+                          .depth = {},
                           .loss_scale = loss_scale});
   }
   return parameters;

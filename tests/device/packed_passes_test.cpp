@@ -290,7 +290,7 @@ std::int64_t count_complete(model::AnyClassifier model, const data::Batch& batch
     for (std::size_t i = first; i < end; ++i) {
       const at::Tensor& gradient = parameters[i].gradient;
       if (parameters[i].late) {
-        EXPECT_FALSE(tensor::layer_of(parameters[i].name)) << parameters[i].name;
+        EXPECT_NE(parameters[i].depth.part, tensor::Depth::Part::layer) << parameters[i].name;
       } else if (gradient.defined()) {
         complete.emplace_back(i, gradient.clone());
       }

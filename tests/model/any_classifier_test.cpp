@@ -55,7 +55,7 @@ double norm(std::span<const float> numbers, std::span<const float> minus) {
 TEST_P(Transformers, GradientsAreEqual) {
   const auto loss = static_cast<double>(model_.accumulate(case_.batch(0), 1));
   EXPECT_NEAR(loss, case_.expected("loss")[0], 1e-5);
-  for (const auto& [name, value, gradient, touched, decays, loss_scale, late] :
+  for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late] :
        model_.parameters()) {
     const auto expected = case_.expected("gradient." + name);
     ASSERT_EQ(gradient.numel(), static_cast<std::int64_t>(expected.size()));

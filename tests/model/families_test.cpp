@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/model/families.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
@@ -192,6 +195,18 @@ TEST_P(PretrainedEncoders, GetANewHead) {
 INSTANTIATE_TEST_SUITE_P(Cases, PretrainedEncoders, testing::ValuesIn(tests::model_cases()),
                          [](const auto& test) { return test.param.filename().string(); });
 
+/// Returns the depth that the name of a parameter tells a reader.
+tensor::Depth depth_in(std::string_view name) {
+  using Part = tensor::Depth::Part;
+  for (const std::string_view part : split(name, '.')) {
+    if (const auto number = parse_number<std::int64_t>(part)) return {Part::layer, *number};
+  }
+  for (const char* part : {"classifier", "pooler", "head.", "final_norm", "linear."}) {
+    if (name.find(part) != name.npos) return {Part::head};
+  }
+  return {Part::embedding};
+}
+
 /// All families, with their own names of parameters.
 class LayersOfFamilies : public testing::TestWithParam<std::filesystem::path> {};
 
@@ -200,12 +215,13 @@ TEST_P(LayersOfFamilies, LastIsInitialisedIfAsked) {
   const auto model = load_classifier(GetParam(), {.reinit_layers = 1, .seed = 1});
   std::int64_t last = 0;
   for (const auto& parameter : stored.parameters()) {
-    last = std::max(last, tensor::layer_of(parameter.name).value_or(0));
+    EXPECT_EQ(parameter.depth, depth_in(parameter.name)) << parameter.name;
+    last = std::max(last, depth_in(parameter.name).layer);
   }
   std::size_t fresh = 0;
   for (std::size_t i = 0; i < stored.parameters().size(); ++i) {
     const auto& [before, after] = std::pair{stored.parameters()[i], model.parameters()[i]};
-    if (tensor::layer_of(before.name) != last) {
+    if (depth_in(before.name) != tensor::Depth{tensor::Depth::Part::layer, last}) {
       EXPECT_TRUE(after.value.equal(before.value)) << before.name;
     } else if (before.name.ends_with(".weight") && before.value.dim() == 2) {
       ++fresh;
@@ -227,7 +243,7 @@ TEST(ReinitLayers, CutsTheWeightsOfModernBert) {
   const double layers = static_cast<double>(config.at("num_hidden_layers").integer());
   const double limit = 0.02 * 2 / std::sqrt(2 * layers);  // transformers' defaults
   for (const auto& parameter : model.parameters()) {
-    if (tensor::layer_of(parameter.name) != static_cast<std::int64_t>(layers) - 1) continue;
+    if (depth_in(parameter.name).layer != static_cast<std::int64_t>(layers) - 1) continue;
     if (!parameter.name.ends_with("Wo.weight")) continue;
     EXPECT_LE(parameter.value.abs().max().item<double>(), limit + 1e-6) << parameter.name;
   }
@@ -237,15 +253,33 @@ TEST_P(LayersOfFamilies, LearnSlowerTheLowerTheyAre) {
   const auto model = load_classifier(GetParam(), {});
   const auto factors = optim::layerwise(model.parameters(), 0.5);
   EXPECT_EQ(factors.size(), model.parameters().size());
-  const double lowest =
-      std::ranges::min_element(factors, {}, [](const auto& named) { return named.second; })->second;
+  std::int64_t layers = 0;
+  for (const auto& [name, factor] : factors) layers = std::max(layers, depth_in(name).layer + 1);
   for (const auto& [name, factor] : factors) {
-    const bool head = name.starts_with("classifier") || name.starts_with("pre_classifier") ||
-                      name.find("pooler") != name.npos;
-    const bool words = name.find("word_embeddings") != name.npos;
-    const double first = tensor::layer_of(name) == 0 ? 2 * lowest : factor;
-    EXPECT_EQ(factor, head ? 1 : words ? lowest : first) << name;
+    const auto [part, layer] = depth_in(name);
+    const bool head = part == tensor::Depth::Part::head;
+    const auto below = part == tensor::Depth::Part::layer ? layers - layer : layers + 1;
+    EXPECT_EQ(factor, head ? 1 : std::pow(0.5, below)) << name;
   }
+}
+
+TEST(LayerwiseDecay, LeavesTheHeadOfASentenceEncoderItsFullRate) {
+  const auto model = load_classifier(tests::golden() / "sentence", {});
+  const auto factors = optim::layerwise(model.parameters(), 0.5);
+  EXPECT_EQ(factors.at("linear.weight"), 1);
+  EXPECT_EQ(factors.at("linear.bias"), 1);
+  EXPECT_LT(factors.at("bert.embeddings.word_embeddings.weight"), 0.5);
+}
+
+TEST_P(LayersOfFamilies, HaveOneTableOfWords) {
+  const auto model = load_classifier(GetParam(), {});
+  const auto& parameters = model.parameters();
+  const auto words = std::ranges::find(parameters, tensor::Role::words, &tensor::Parameter::role);
+  ASSERT_NE(words, parameters.end());
+  EXPECT_TRUE(words->name.ends_with("word_embeddings.weight") ||
+              words->name.ends_with("tok_embeddings.weight"))
+      << words->name;
+  EXPECT_EQ(std::ranges::count(parameters, tensor::Role::words, &tensor::Parameter::role), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, LayersOfFamilies, testing::ValuesIn(tests::model_cases()),

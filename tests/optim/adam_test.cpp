@@ -108,9 +108,9 @@ TEST(Adam, TakesAStepsMomentumForBeta1) {
 }
 
 TEST(Adam, DecaysWhatTheModelSaysOrElseByName) {
-  const auto after = [](std::optional<bool> decays, double weight_decay) {
+  const auto after = [](std::optional<tensor::Role> role, double weight_decay) {
     auto parameters = make_parameters();
-    for (auto& parameter : parameters) parameter.decays = decays;
+    for (auto& parameter : parameters) parameter.role = role;
     set_gradients(parameters, 0);
     AdamW optimizer{{.lr = 0.01, .weight_decay = weight_decay}};
     optimizer.step(parameters, {});
@@ -118,8 +118,8 @@ TEST(Adam, DecaysWhatTheModelSaysOrElseByName) {
   };
   const auto none = after({}, 0);
   const auto by_name = after({}, 0.1);
-  const auto all = after(true, 0.1);
-  const auto off = after(false, 0.1);
+  const auto all = after(tensor::Role::weight, 0.1);
+  const auto off = after(tensor::Role::bias, 0.1);
   for (std::size_t p = 0; p < none.size(); ++p) {
     const bool is_weight = p == 0;
     EXPECT_EQ(by_name[p].value.equal(none[p].value), !is_weight) << none[p].name;

@@ -1,4 +1,6 @@
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,12 +11,31 @@
 namespace seqtrain::optim {
 namespace {
 
-TEST(ParameterGroups, BiasAndLayerNormDoNotDecay) {
-  EXPECT_TRUE(decays("bert.encoder.layer.0.output.dense.weight"));
-  EXPECT_TRUE(decays("bert.embeddings.word_embeddings.weight"));
-  EXPECT_FALSE(decays("bert.encoder.layer.0.output.dense.bias"));
-  EXPECT_FALSE(decays("bert.encoder.layer.0.output.LayerNorm.weight"));
-  EXPECT_FALSE(decays("classifier.bias"));
+using tensor::Depth;
+using tensor::Role;
+
+tensor::Parameter parameter_of(std::string name, std::optional<Role> role = {}, Depth depth = {}) {
+  tensor::Parameter parameter;
+  parameter.name = std::move(name);
+  parameter.role = role;
+  parameter.depth = depth;
+  return parameter;
+}
+
+TEST(ParameterGroups, DecayByRole) {
+  EXPECT_TRUE(decays(parameter_of("bias", Role::weight)));
+  EXPECT_TRUE(decays(parameter_of("LayerNorm", Role::words)));
+  EXPECT_FALSE(decays(parameter_of("weight", Role::bias)));
+  EXPECT_FALSE(decays(parameter_of("weight", Role::scale)));
+  EXPECT_FALSE(decays(parameter_of("weight", Role::distances)));
+}
+
+TEST(ParameterGroups, DecayByNameWithoutARole) {
+  EXPECT_TRUE(decays(parameter_of("bert.encoder.layer.0.output.dense.weight")));
+  EXPECT_TRUE(decays(parameter_of("bert.embeddings.word_embeddings.weight")));
+  EXPECT_FALSE(decays(parameter_of("bert.encoder.layer.0.output.dense.bias")));
+  EXPECT_FALSE(decays(parameter_of("bert.encoder.layer.0.output.LayerNorm.weight")));
+  EXPECT_FALSE(decays(parameter_of("classifier.bias")));
 }
 
 TEST(ParameterGroups, LearnSlowerTheFartherTheyAreFromTheOutput) {
@@ -29,18 +50,14 @@ TEST(ParameterGroups, LearnSlowerTheFartherTheyAreFromTheOutput) {
 }
 
 TEST(ParameterGroups, LearnSlowerFromLayerToLayerBelow) {
-  std::vector<tensor::Parameter> parameters;
-  for (const char* name :
-       {"bert.embeddings.word_embeddings.weight", "bert.encoder.layer.0.output.dense.weight",
-        "bert.encoder.layer.1.output.dense.bias", "bert.pooler.dense.weight", "classifier.bias"}) {
-    parameters.emplace_back().name = name;
-  }
+  using Part = Depth::Part;
+  const std::vector<tensor::Parameter> parameters{
+      parameter_of("words", {}, {Part::embedding}), parameter_of("a", {}, {Part::layer, 0}),
+      parameter_of("b", {}, {Part::layer, 1}), parameter_of("layer.0.weight", {}, {Part::head}),
+      parameter_of("unknown")};
   EXPECT_EQ(layerwise(parameters, 0.5),
-            (LrFactors{{"bert.embeddings.word_embeddings.weight", 0.125},
-                       {"bert.encoder.layer.0.output.dense.weight", 0.25},
-                       {"bert.encoder.layer.1.output.dense.bias", 0.5},
-                       {"bert.pooler.dense.weight", 1},
-                       {"classifier.bias", 1}}));
+            (LrFactors{
+                {"words", 0.125}, {"a", 0.25}, {"b", 0.5}, {"layer.0.weight", 1}, {"unknown", 1}}));
 }
 
 TEST(ParameterGroups, GiveAllButTheLastGroupATenth) {

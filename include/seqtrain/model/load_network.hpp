@@ -38,6 +38,7 @@ class NetworkOf : public Network {
                        std::string{Family::prefix},
                        {.required = true,
                         .frozen = options.freeze_encoder || options.encoder_is_fixed(),
+                        .depth = {Depth::Part::embedding},
                         .initial = {config.initializer_range},
                         .lora = lora}},
                  config},

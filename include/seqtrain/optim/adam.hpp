@@ -153,9 +153,8 @@ class Adam {
 
   [[nodiscard]] Kind kind_of(const tensor::Parameter& parameter) const {
     const auto factor = options_.lr_factors.find(parameter.name);
-    const bool decays = parameter.decays.value_or(optim::decays(parameter.name));
     return {factor == options_.lr_factors.end() ? 1 : factor->second,
-            options_.decoupled_weight_decay && !decays};
+            options_.decoupled_weight_decay && !decays(parameter)};
   }
 
   Outcome step_by_kernels(std::span<const tensor::Parameter> parameters, Step step) {

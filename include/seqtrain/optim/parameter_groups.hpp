@@ -40,31 +40,32 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
-/// Returns factors for an encoder of transformers: 1 for the head and all else that comes after the
+/// Returns factors by the parameters' depth: 1 for the head and all else that comes after the
 /// layers, `decay` for the last layer, and `decay` times less for each layer below it and for the
 /// embeddings (Clark et al. 2020, section 3.2).
 [[nodiscard]] inline LrFactors layerwise(std::span<const tensor::Parameter> parameters,
                                          double decay) {
+  using Part = tensor::Depth::Part;
   std::int64_t layers = 0;
   for (const auto& parameter : parameters) {
-    layers = std::max(layers, tensor::layer_of(parameter.name).value_or(-1) + 1);
+    if (parameter.depth.part == Part::layer) layers = std::max(layers, parameter.depth.layer + 1);
   }
   std::vector<std::vector<std::string>> groups(static_cast<std::size_t>(layers) + 2);
   for (const auto& parameter : parameters) {
-    const auto has = [&](const char* part) {
-      return parameter.name.find(part) != std::string::npos;
-    };
-    const bool after = has("classifier") || has("pooler") || has("head.") || has("final_norm");
-    const auto group = tensor::layer_of(parameter.name).value_or(after ? layers : -1) + 1;
+    const auto [part, layer] = parameter.depth;
+    const auto group = part == Part::embedding ? 0 : part == Part::layer ? layer + 1 : layers + 1;
     groups[static_cast<std::size_t>(group)].push_back(parameter.name);
   }
   return discriminative(groups, 1 / decay);
 }
 
-/// Tells by a parameter's name whether decoupled weight decay applies to it. It applies to all but
-/// biases and weights of layer normalizations. A model can override this by
-/// `tensor::Parameter::decays`.
-[[nodiscard]] constexpr bool decays(std::string_view name) {
+/// Tells whether decoupled weight decay applies to a parameter. It applies to all but biases,
+/// scales of normalizations and numbers for distances. A parameter without a role is judged by its
+/// name.
+[[nodiscard]] inline bool decays(const tensor::Parameter& parameter) {
+  using tensor::Role;
+  if (parameter.role) return parameter.role == Role::weight || parameter.role == Role::words;
+  const std::string_view name = parameter.name;
   return !name.ends_with("bias") && name.find("LayerNorm") == std::string_view::npos &&
          name.find("layer_norm") == std::string_view::npos;
 }

@@ -5,17 +5,37 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <seqtrain/core/lists.hpp>
-#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::tensor {
+
+/// The purpose of a parameter. It decides the initial values of a parameter that a checkpoint
+/// lacks, and decoupled weight decay applies to weights and words only.
+enum class Role {
+  weight,     ///< a matrix or a table
+  words,      ///< a table with a row for each id of the vocabulary, of which a batch uses few
+  bias,       ///< begins as 0
+  scale,      ///< the scale of a normalization; begins as 1
+  distances,  ///< added to the scores of attention by the distance of two tokens
+};
+
+/// The part of a network that a parameter belongs to, from the input to the output.
+struct Depth {
+  enum class Part {
+    embedding,  ///< before the layers, or used by all of them
+    layer,
+    head,  ///< after the layers
+  };
+  Part part = Part::head;
+  std::int64_t layer = 0;  ///< the layer's number; layers that share their weights are one
+
+  friend bool operator==(const Depth&, const Depth&) = default;
+};
 
 /// A named tensor of a model. The name is the key in the state_dict of Hugging Face's model;
 /// loading, saving and freezing use names.
@@ -27,24 +47,16 @@ struct Parameter {
   /// operators on a processor. On a device they are all the rows that operators may have written
   /// to, until `forget_touched`. Null if it may be any row.
   std::shared_ptr<RowSet> touched = nullptr;
-  /// Tells whether decoupled weight decay applies. If it has no value, the optimizer decides by the
-  /// name.
-  std::optional<bool> decays = {};
+  /// What the parameter is for. If it has no value, as in a torch::nn::Module, the optimizer
+  /// decides by the name whether weight decay applies.
+  std::optional<Role> role = {};
+  Depth depth = {};
   /// The factor that the gradient has, which all parameters of a model share. Null if it has none.
   std::shared_ptr<LossScale> loss_scale = nullptr;
   /// Tells that the gradient is complete only at the end of a backward pass, although the parameter
   /// comes after those of the layers.
   bool late = false;
 };
-
-/// Returns the number of the layer whose parameter has this name: the first number between dots.
-/// Layers of ALBERT that share weights are one. Returns nothing if no layer has the parameter.
-[[nodiscard]] inline std::optional<std::int64_t> layer_of(std::string_view name) {
-  for (const std::string_view part : split(name, '.')) {
-    if (const auto number = parse_number<std::int64_t>(part)) return number;
-  }
-  return {};
-}
 
 /// Makes a value require a gradient. Returns the gradient, which is zero and to which autograd adds
 /// in place.

@@ -164,7 +164,7 @@ class LayerStack {
  private:
   static std::vector<Scope> scopes(const Scope& scope, std::int64_t count) {
     std::vector<Scope> result;
-    for (std::int64_t i = 0; i < count; ++i) result.push_back(scope / std::to_string(i));
+    for (std::int64_t i = 0; i < count; ++i) result.push_back(scope.layer(i));
     return result;
   }
 

@@ -33,7 +33,7 @@ class FreshParameters {
   /// Makes a parameter of a normalization, to which decoupled weight decay does not apply.
   at::Tensor without_decay(const std::string& name, at::IntArrayRef shape, double number) {
     const at::Tensor value = constant(name, shape, number);
-    parameters_.back().decays = false;
+    parameters_.back().role = Role::scale;
     return value;
   }
 

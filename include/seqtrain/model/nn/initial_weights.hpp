@@ -10,19 +10,14 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model {
 
-/// The role of a parameter in its layer. It decides the initial values of a parameter that a
-/// checkpoint lacks, and weight decay applies to weights only.
-enum class Role {
-  weight,    ///< begins as `InitialWeights` says
-  bias,      ///< begins as 0
-  scale,     ///< scales of a normalization; begin as 1
-  positions  ///< added to the scores of attention by the distance of two tokens; begins as a weight
-};
+using tensor::Depth;
+using tensor::Role;
 
-/// The distribution of weights that a checkpoint lacks: normal with mean 0.
+/// The distribution of weights, words and distances that a checkpoint lacks: normal with mean 0.
 struct InitialWeights {
   double deviation = 0.02;  ///< standard deviation before cutting
   double cutoff = 0;        ///< if above 0, no weight is more than so many deviations from 0

@@ -47,6 +47,20 @@ class Scope {
     return result;
   }
 
+  /// Returns the place of layer `number`, whose names continue with the number.
+  [[nodiscard]] Scope layer(std::int64_t number) const {
+    Scope result = *this / std::to_string(number);
+    result.part_.depth = {Depth::Part::layer, number};
+    return result;
+  }
+
+  /// Returns the place for parameters that come after the layers.
+  [[nodiscard]] Scope after_layers() const {
+    Scope result = *this;
+    result.part_.depth = {Depth::Part::head};
+    return result;
+  }
+
   /// Returns the place for parameters whose gradients are late, such as those that layers share.
   [[nodiscard]] Scope late() const {
     Scope result = *this;
@@ -60,7 +74,7 @@ class Scope {
 
   /// Makes the adapter of the linear map that this place names, if it is to have one.
   [[nodiscard]] LowRank make_low_rank(std::int64_t in, std::int64_t out) const {
-    return part_.lora == nullptr ? LowRank{} : maker_->make_low_rank(path_, in, out, *part_.lora);
+    return part_.lora == nullptr ? LowRank{} : maker_->make_low_rank(path_, in, out, part_);
   }
 
  private:
@@ -155,8 +169,9 @@ struct LayerNorm {
 
 /// A table with a row for each id. The row `padding_id`, if there is one, is never trained.
 struct Embedding {
-  Embedding(const Scope& scope, std::int64_t rows, std::int64_t size, std::int64_t padding = -1)
-      : weight{scope.make("weight", {rows, size}, Role::weight)}, padding_id{padding} {}
+  Embedding(const Scope& scope, std::int64_t rows, std::int64_t size, std::int64_t padding = -1,
+            Role role = Role::weight)
+      : weight{scope.make("weight", {rows, size}, role)}, padding_id{padding} {}
 
   at::Tensor operator()(const at::Tensor& ids) const {
     return at::embedding(weight, ids, padding_id);
@@ -164,6 +179,12 @@ struct Embedding {
 
   at::Tensor weight;  ///< [rows, size]
   std::int64_t padding_id;
+};
+
+/// A table with a row for each id of the vocabulary.
+struct WordEmbedding : Embedding {
+  WordEmbedding(const Scope& scope, std::int64_t rows, std::int64_t size, std::int64_t padding)
+      : Embedding{scope, rows, size, padding, Role::words} {}
 };
 
 /// A table with a row for each token type. If there is one row, all tokens have it, whatever types

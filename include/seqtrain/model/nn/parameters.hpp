@@ -46,6 +46,7 @@ struct Part {
   bool required = false;  ///< the checkpoint must have it
   bool frozen = false;    ///< it gets no gradients
   bool late = false;      ///< see `tensor::Parameter::late`
+  Depth depth = {};
   InitialWeights initial = {};
   const weights::LoRA* lora = nullptr;  ///< adapters of its linear maps; null if there are none
 };
@@ -94,7 +95,7 @@ class ParameterMaker {
       report_.resized.push_back(name);
       stored.reset();
     }
-    if (tensor::layer_of(name).value_or(-1) >= options_.first_fresh_layer) {
+    if (part.depth.part == Depth::Part::layer && part.depth.layer >= options_.first_fresh_layer) {
       report_.begun_anew.push_back(name);
       stored.reset();
     }
@@ -106,15 +107,17 @@ class ParameterMaker {
     parameters_.push_back({.name = name,
                            .value = value,
                            .gradient = part.frozen ? at::Tensor{} : tensor::require_gradient(value),
-                           .decays = role == Role::weight,
+                           .role = role,
+                           .depth = part.depth,
                            .late = part.late});
     return value;
   }
 
-  /// Makes the adapter of the linear map `name`, if `lora` adapts it: A is uniform as PEFT begins
-  /// it, and B is 0. Throws `InputError` if the rank is above the map's sizes.
+  /// Makes the adapter of the linear map `name`, if `part.lora` adapts it: A is uniform as PEFT
+  /// begins it, and B is 0. Throws `InputError` if the rank is above the map's sizes.
   LowRank make_low_rank(const std::string& name, std::int64_t in, std::int64_t out,
-                        const weights::LoRA& lora) {
+                        const Part& part) {
+    const weights::LoRA& lora = *part.lora;
     if (first_map_.empty()) first_map_ = name;
     if (checkpoint_->adapter() != nullptr) return stored_low_rank(name, {out, in});
     LowRank low{.scale = lora.scale(),
@@ -138,7 +141,8 @@ class ParameterMaker {
       parameters_.push_back({.name = name + std::string{end},
                              .value = value,
                              .gradient = tensor::require_gradient(value),
-                             .decays = true});
+                             .role = Role::weight,
+                             .depth = part.depth});
     }
     return low;
   }

@@ -86,9 +86,7 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
 /// Lets the passes on a device tell which rows of the table of words get a gradient.
 inline void track_words(LoadedNetwork& loaded) {
   for (tensor::Parameter& parameter : loaded.parameters) {
-    const bool is_table = parameter.name.ends_with(".word_embeddings.weight") ||
-                          parameter.name.ends_with(".tok_embeddings.weight");
-    if (!is_table || !parameter.gradient.defined()) continue;
+    if (parameter.role != Role::words || !parameter.gradient.defined()) continue;
     const auto rows = static_cast<std::size_t>(parameter.value.size(0));
     parameter.touched = std::make_shared<tensor::RowSet>(rows);
   }

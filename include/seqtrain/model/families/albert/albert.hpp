@@ -41,7 +41,7 @@ struct Albert : BertFamily<Albert, AlbertConfig> {
     std::vector<Scope> scopes;
     for (std::int64_t group = 0; group < config.num_hidden_groups; ++group) {
       for (std::int64_t i = 0; i < config.inner_group_num; ++i) {
-        scopes.push_back(all / std::to_string(group) / "albert_layers" / std::to_string(i));
+        scopes.push_back(all.layer(group) / "albert_layers" / std::to_string(i));
       }
     }
     const double passes_of_group = static_cast<double>(config.num_hidden_layers) /

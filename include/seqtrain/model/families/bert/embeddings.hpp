@@ -65,7 +65,7 @@ class BertEmbeddings {
     return token.cumsum(1, ids.scalar_type()).mul(token).add(word_.padding_id);
   }
 
-  Embedding word_;
+  WordEmbedding word_;
   std::optional<Embedding> position_;
   std::optional<TypeEmbedding> type_;
   std::optional<LayerNorm> norm_;

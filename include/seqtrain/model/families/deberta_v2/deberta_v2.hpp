@@ -75,7 +75,7 @@ class DebertaV2Embeddings {
     return Linear{scope / "embed_proj", config.embedding_size, config.hidden_size, false};
   }
 
-  Embedding word_;
+  WordEmbedding word_;
   std::optional<Embedding> position_;
   std::optional<TypeEmbedding> type_;
   std::optional<Linear> projection_;
@@ -130,7 +130,7 @@ class DebertaV2Encoder {
       : embeddings_{scope / "embeddings", config}, config_{config} {
     const Scope encoder = scope / "encoder";
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
-      layers_.emplace_back(encoder / "layer" / std::to_string(i), config);
+      layers_.emplace_back((encoder / "layer").layer(i), config);
     }
     if (config.relative_attention) distances_.emplace(encoder.late(), config);
     if (config.conv_kernel_size > 0) convolution_.emplace(encoder.late() / "conv", config);

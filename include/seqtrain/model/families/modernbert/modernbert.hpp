@@ -123,11 +123,11 @@ class ModernBertEncoder {
                                     config.norm_bias};
     };
     for (std::size_t i = 0; i < config.is_local.size(); ++i) {
-      const Scope layer = scope / "layers" / std::to_string(i);
+      const Scope layer = (scope / "layers").layer(static_cast<std::int64_t>(i));
       if (i > 0) end_with(layer / "attn_norm");
       result.layers.push_back(modernbert_layer(layer, config, config.is_local[i]));
     }
-    end_with(scope / "final_norm");
+    end_with(scope.after_layers() / "final_norm");
     return result;
   }
 
@@ -151,7 +151,7 @@ class ModernBertEncoder {
     return {.keys = near.logical_and(is_token.logical_or(is_padding))};
   }
 
-  Embedding words_;
+  WordEmbedding words_;
   LayerNorm embedding_norm_;
   EncoderLayers layers_;
   ModernBertConfig config_;

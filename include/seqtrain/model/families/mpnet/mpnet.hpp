@@ -38,7 +38,7 @@ class RelativePositions {
   static constexpr std::int64_t ranges = 32;
 
   RelativePositions(const Scope& scope, std::int64_t heads)
-      : weight_{scope.make("weight", {ranges, heads}, Role::positions)} {}
+      : weight_{scope.make("weight", {ranges, heads}, Role::distances)} {}
 
   /// Returns the numbers for the hand-written passes.
   [[nodiscard]] cpu::DistanceNumbers cpu_part() const {
