@@ -20,7 +20,7 @@
 using namespace seqtrain;
 
 /// Loads an adapter of a model. An error about it also says its name.
-model::AnyPredictor with_adapter(const model::AnyPredictor& predictor, const std::string& name,
+model::AnyPredictor with_adapter(model::AnyPredictor& predictor, const std::string& name,
                                  const std::filesystem::path& directory) {
   try {
     return predictor.with_adapter(directory);

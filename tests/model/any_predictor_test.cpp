@@ -407,7 +407,7 @@ TEST(AnyPredictor, AnswersTextsOfSeveralAdaptersInOneBatch) {
   const BaseWithAdapters saved;
   for (const auto precision : {Precision::bf16, Precision::int8}) {
     const PredictorOptions options{.precision = precision};
-    const AnyPredictor base{saved.base.path(), options};
+    AnyPredictor base{saved.base.path(), options};
     std::vector<AnyPredictor> all{base};
     for (const auto& adapter : saved.adapters()) all.push_back(base.with_adapter(adapter));
     std::vector<Encoded> mixed;
@@ -418,7 +418,7 @@ TEST(AnyPredictor, AnswersTextsOfSeveralAdaptersInOneBatch) {
     }
     const auto logits = all[2].predict(mixed);
     for (std::size_t of = 0; of < all.size(); ++of) {
-      const AnyPredictor again{saved.base.path(), options};
+      AnyPredictor again{saved.base.path(), options};
       const AnyPredictor only = of == 0 ? again : again.with_adapter(saved.adapters()[of - 1]);
       const auto expected = alone(only, texts(only, 9));
       const AnyPredictor merged{of == 0 ? saved.base.path() : saved.adapters()[of - 1], options};
@@ -439,7 +439,7 @@ TEST_P(EachFamily, TakesAdaptersUnlessDistancesHaveVectors) {
   const SavedModel saved{GetParam()};
   const MadeAdapter adapter{saved, 1, {.rank = 3}, 3};
   const PredictorOptions options{.precision = Precision::int8};
-  const AnyPredictor base{saved.path(), options}, merged{adapter.path(), options};
+  AnyPredictor base{saved.path(), options}, merged{adapter.path(), options};
   if (GetParam().more.find("relative_attention") != std::string::npos) {
     EXPECT_NE(tests::problem_of([&] {
                 (void)base.with_adapter(adapter.path());
@@ -459,7 +459,7 @@ TEST_P(EachFamily, TakesAdaptersUnlessDistancesHaveVectors) {
 
 TEST(AnyPredictor, AdaptersHaveLabelsAndTasksOfTheirOwn) {
   const BaseWithAdapters saved;
-  const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
+  AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
   const auto two = base.with_adapter(saved.two.path());
   EXPECT_EQ(two.labels(), (std::vector<std::string>{"l0", "l1", "l2", "l3", "l4"}));
   EXPECT_EQ(two.problem_type(), ProblemType::single_label);
@@ -471,7 +471,7 @@ TEST(AnyPredictor, AdaptersHaveLabelsAndTasksOfTheirOwn) {
 
 TEST(AnyPredictor, AnAdapterHasItsOwnLengthButNoOtherWayToReadLongTexts) {
   const BaseWithAdapters saved;
-  const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
+  AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
   const auto directory = saved.adapters().front();
   for (const auto& file : text::tokenizer_files(saved.base.path())) {
     std::filesystem::copy_file(file, directory / file.filename(),
@@ -490,7 +490,7 @@ TEST(AnyPredictor, AnAdapterHasItsOwnLengthButNoOtherWayToReadLongTexts) {
 
 TEST(AnyPredictor, RefusesTextsOfAdaptersThatItLacks) {
   const BaseWithAdapters saved;
-  const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
+  AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
   const AnyPredictor one = base.with_adapter(saved.adapters().front());
   auto encoded = texts(one, 1);
   for (const std::int32_t adapter : {-1, 2}) {
@@ -503,7 +503,7 @@ TEST(AnyPredictor, ABaseOfAdaptersNeedsNoHead) {
   const BaseWithAdapters saved;
   const tests::MadeCheckpoint bare;
   std::filesystem::copy(saved.base.path() / "vocab.txt", bare.path() / "vocab.txt");
-  const AnyPredictor base{bare.path(), {.precision = Precision::bf16, .needs_head = false}};
+  AnyPredictor base{bare.path(), {.precision = Precision::bf16, .needs_head = false}};
   EXPECT_FALSE(base.has_head());
   EXPECT_TRUE(base.with_adapter(saved.one.path()).has_head());
 }
@@ -511,7 +511,7 @@ TEST(AnyPredictor, ABaseOfAdaptersNeedsNoHead) {
 TEST(AnyPredictor, RefusesAdaptersThatDoNotFit) {
   const BaseWithAdapters saved;
   const auto problem = [](const SavedModel& base, const std::filesystem::path& adapter) {
-    const AnyPredictor predictor{base.path(), {.precision = Precision::bf16}};
+    AnyPredictor predictor{base.path(), {.precision = Precision::bf16}};
     return tests::problem_of([&] { static_cast<void>(predictor.with_adapter(adapter)); });
   };
   EXPECT_NE(problem(saved.base, saved.base.path()).find("is no adapter"), std::string::npos);
@@ -526,7 +526,7 @@ TEST(AnyPredictor, RefusesAdaptersThatDoNotFit) {
   EXPECT_EQ(problem(longer, saved.one.path()), "nothing was thrown");
   EXPECT_NE(problem(shorter, saved.one.path()).find("has no place in the model"),
             std::string::npos);
-  const AnyPredictor exact{saved.base.path()};
+  AnyPredictor exact{saved.base.path()};
   EXPECT_NE(tests::problem_of([&] {
               static_cast<void>(exact.with_adapter(saved.two.path()));
             }).find("do not compute several adapters; serve it alone by --model"),

@@ -104,11 +104,9 @@ class AnyClassifier {
     detail::check_below(batch.adapters, adapters_ + 1, "adapters", "adapters and itself");
     return within_memory(batch, [&] {
       const at::NoGradGuard no_gradients;
-      auto* const passes = passes_.passes.get();
       const bool decides = deciding != nullptr && problem_type() != ProblemType::regression;
-      auto* const windowed = decides ? dynamic_cast<WindowedPasses*>(passes) : nullptr;
-      return to_host(windowed != nullptr ? windowed->logits(batch, *deciding)
-                                         : passes->logits(batch));
+      return to_host(decides ? passes_.passes->logits_by_window(batch, *deciding)
+                             : passes_.passes->logits(batch));
     });
   }
 

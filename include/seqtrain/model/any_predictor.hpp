@@ -62,9 +62,10 @@ class AnyPredictor {
   /// Loads an adapter of this model, which must be a whole one on a processor, in bf16 or int8,
   /// with hand-written passes, and no DeBERTa. The result shares its encoder and tokenizer, and has
   /// a head and labels of its own. One call of `predict` takes texts that several of them have
-  /// encoded: each is answered by the adapter that encoded it. Call this before threads share the
-  /// model. Throws `InputError` as the constructor does.
-  [[nodiscard]] AnyPredictor with_adapter(const std::filesystem::path& directory) const;
+  /// encoded: each is answered by the adapter that encoded it. The model changes, also for copies
+  /// of this object, so call this before threads share it. Throws `InputError` as the constructor
+  /// does.
+  [[nodiscard]] AnyPredictor with_adapter(const std::filesystem::path& directory);
 
   /// Tells whether the model has a head that was trained. Otherwise only its adapters answer.
   [[nodiscard]] bool has_head() const { return has_head_; }

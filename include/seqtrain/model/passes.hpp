@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/full_like.h>
@@ -13,6 +14,7 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::model {
 
@@ -48,6 +50,14 @@ class Passes {
   /// Returns logits [rows, labels], in evaluation mode and without gradients. If rows have
   /// adapters, there are as many columns as the head with the most labels has.
   virtual at::Tensor logits(const data::Batch& batch) = 0;
+
+  /// Returns `logits`, and sets `deciding` to the window of each row that decided; empty if these
+  /// passes read no windows.
+  virtual at::Tensor logits_by_window(const data::Batch& batch,
+                                      std::vector<text::DecidingWindow>& deciding) {
+    deciding.clear();
+    return logits(batch);
+  }
 
   /// Takes an adapter of the same base, which rows have by the next number from 1 on. Returns false
   /// if these passes do not compute several adapters.

@@ -55,8 +55,8 @@ class WindowedPasses : public Passes {
     return of_texts(logits_of_windows(cut), cut.counts);
   }
 
-  /// As `logits`, and sets `deciding` to the window of each row that decided.
-  at::Tensor logits(const data::Batch& batch, std::vector<text::DecidingWindow>& deciding) {
+  at::Tensor logits_by_window(const data::Batch& batch,
+                              std::vector<text::DecidingWindow>& deciding) override {
     const auto cut = cut_into_windows(batch);
     const at::Tensor all = logits_of_windows(cut);
     at::Tensor texts = of_texts(all, cut.counts);

@@ -110,8 +110,7 @@ SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& direct
   }
 }
 
-SEQTRAIN_SEPARATE AnyPredictor
-AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
+SEQTRAIN_SEPARATE AnyPredictor AnyPredictor::with_adapter(const std::filesystem::path& directory) {
   const auto folder = detail::model_folder(directory);
   const std::filesystem::path& base = state_->folder;
   auto* const model = std::get_if<AnyClassifier>(&state_->model);
