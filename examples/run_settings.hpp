@@ -77,7 +77,7 @@ inline std::string fingerprint_of_model(const std::filesystem::path& directory) 
   std::vector<std::filesystem::path> files{directory / "config.json"};
   if (weights::is_adapter(directory)) {
     files.push_back(directory / weights::adapter_config_name);
-    files.push_back(directory / weights::adapter_weights_name);
+    files.push_back(weights::adapter_weights(directory));
   } else {
     std::ranges::copy(weights::weights_files(directory), std::back_inserter(files));
   }

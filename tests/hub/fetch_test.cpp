@@ -188,15 +188,26 @@ TEST(ModelFiles, TakesASentencePieceModelIfThereIsNoTokenizerJson) {
                                       "model.safetensors"}));
 }
 
-TEST(ModelFiles, TakesAnAdapterUnlessThereIsAWholeModel) {
+TEST(ModelFiles, TakesAnAdapterOfEitherFormat) {
   EXPECT_EQ(model_files({"README.md", "adapter_config.json", "adapter_model.safetensors"}, "m"),
             (Files{"adapter_config.json", "adapter_model.safetensors"}));
   EXPECT_EQ(
       model_files({"adapter_config.json", "adapter_model.safetensors", "config.json", "vocab.txt"},
                   "m"),
       (Files{"config.json", "vocab.txt", "adapter_config.json", "adapter_model.safetensors"}));
-  EXPECT_EQ(model_files({"adapter_config.json", "config.json", "model.safetensors"}, "m"),
-            (Files{"config.json", "model.safetensors"}));
+  EXPECT_EQ(model_files({"adapter_config.json", "adapter_model.bin"}, "m"),
+            (Files{"adapter_config.json", "adapter_model.bin"}));
+  EXPECT_EQ(
+      model_files({"adapter_config.json", "adapter_model.bin", "adapter_model.safetensors"}, "m"),
+      (Files{"adapter_config.json", "adapter_model.safetensors"}));
+}
+
+TEST(ModelFiles, RefusesAModelAndAnAdapterInOneRepository) {
+  EXPECT_NE(tests::problem_of([] {
+              static_cast<void>(model_files(
+                  {"adapter_config.json", "config.json", "model.safetensors"}, "org/m"));
+            }).find("org/m: holds a model and an adapter; put the one that you mean into a folder"),
+            std::string::npos);
 }
 
 TEST(ModelFiles, SaysWhatIsMissing) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>
 
 #include "support/corrupt.hpp"
 #include "support/problem_of.hpp"
@@ -76,6 +77,24 @@ TEST_F(AdapterFolder, IsReadAsItWasWritten) {
   ASSERT_TRUE(b);
   EXPECT_EQ(b->shape, (std::vector<std::int64_t>{4, 2}));
   EXPECT_FALSE(adapter.find(map + ".weight"));
+}
+
+TEST_F(AdapterFolder, OfTheOlderFormatIsReadUnlessThereIsTheNewerOne) {
+  numbers_.reserve(9);
+  add_factors();
+  write();
+  std::filesystem::remove(directory_ / "adapter_model.safetensors");
+  for (auto& tensor : tensors_) tensor.name.insert(0, adapter_prefix);
+  write_torch_file(directory_ / "adapter_model.bin", tensors_);
+  const Adapter adapter{directory_.path()};
+  EXPECT_EQ(adapter.tensors().size(), 2U);
+  const auto a = adapter.find(map + ".lora_A.weight");
+  ASSERT_TRUE(a);
+  EXPECT_EQ(to_floats(*a), std::vector<float>(16, 0.5F));
+  tests::write_file(directory_ / "adapter_model.bin", "no zip archive");
+  EXPECT_TRUE(refusal().starts_with(file("adapter_model.bin"))) << refusal();
+  write_safetensors(directory_ / "adapter_model.safetensors", tensors_);
+  EXPECT_EQ(refusal(), "nothing was thrown");
 }
 
 TEST_F(AdapterFolder, TellsTheLabelsOfItsHead) {
@@ -178,6 +197,39 @@ TEST_F(AdapterFolder, OfAnotherKindIsRefused) {
             std::string::npos);
   EXPECT_NE(with("\"lora_alpha\": 6", "\"lora_alpha\": 1e300").find("lora_alpha: is not a number"),
             std::string::npos);
+}
+
+/// PEFT's own merge_and_unload refuses these, or changes what the model computes.
+TEST_F(AdapterFolder, ThatCannotBeMergedIsNotToldToBe) {
+  for (const char* method :
+       {"PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING", "MULTITASK_PROMPT_TUNING", "CPT", "LILY"}) {
+    EXPECT_EQ(with("\"LORA\"", "\"" + std::string{method} + "\""),
+              file("adapter_config.json") + ": peft_type: \"" + method +
+                  "\" is not supported; PEFT cannot merge it into a model either; train an adapter "
+                  "of LoRA");
+  }
+  for (const char* option :
+       {R"("alora_invocation_tokens": [5])", R"("layer_replication": [[0, 2], [1, 2]])"}) {
+    const auto problem = with("\"r\": 2", "\"r\": 2, " + std::string{option});
+    EXPECT_TRUE(problem.ends_with("; train an adapter of LoRA")) << problem;
+  }
+  const auto problem = with("\"SEQ_CLS\"", "\"TOKEN_CLS\"");
+  EXPECT_TRUE(
+      problem.ends_with("; train one with the task_type SEQ_CLS, for a classifier of texts"))
+      << problem;
+}
+
+TEST_F(AdapterFolder, OfEmbeddingsIsToldToBeMerged) {
+  const std::string merge = "; merge the adapter by PEFT's merge_and_unload, and name the result";
+  EXPECT_EQ(
+      with("\"r\": 2", R"("r": 2, "trainable_token_indices": [5, 6])"),
+      file("adapter_config.json") + ": trainable_token_indices: [5,6] is not supported" + merge);
+  numbers_.reserve(9);
+  add("bert.embeddings.word_embeddings.lora_embedding_A", {2, 40});
+  EXPECT_EQ(problem(), file("adapter_model.safetensors") +
+                           ": bert.embeddings.word_embeddings.lora_embedding_A: adapts an "
+                           "embedding, which is not supported" +
+                           merge);
 }
 
 TEST_F(AdapterFolder, ThatIsDamagedIsRefused) {

@@ -131,6 +131,15 @@ TEST_F(CheckpointTest, NamesTheFilesThatAreRead) {
                    directory / "2.safetensors"}));
 }
 
+TEST_F(CheckpointTest, AModelAndAnAdapterInOneDirectoryAreRefused) {
+  copy("dtypes.safetensors", "model.safetensors");
+  tests::write_file(directory_ / "adapter_config.json", "{}");
+  EXPECT_EQ(refusal(directory_.path()),
+            directory_.path().string() +
+                ": holds a model and, by its adapter_config.json, an adapter too; put the one that "
+                "you mean into a folder of its own, and name that");
+}
+
 TEST_F(CheckpointTest, CanBeMoved) {
   WeightsFolder checkpoint{tests::golden_weights() / "sharded"};
   const WeightsFolder moved = std::move(checkpoint);

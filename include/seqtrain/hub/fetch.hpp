@@ -27,7 +27,8 @@ namespace seqtrain::hub {
 /// weights. It does not return the shards of the weights, which an index names, nor the files of
 /// modules, which modules.json names. If there are weights in several formats it returns only the
 /// preferred one. Of an adapter it returns the files in PEFT's layout, and a configuration only if
-/// there is one. Throws `InputError` that names `model` if a part is missing.
+/// there is one. Throws `InputError` that names `model` if a part is missing, or if there are both
+/// a whole model and an adapter.
 [[nodiscard]] inline std::vector<std::string> model_files(const std::vector<std::string>& all,
                                                           const std::string& model) {
   const auto has = [&](std::string_view name) { return std::ranges::find(all, name) != all.end(); };
@@ -36,6 +37,9 @@ namespace seqtrain::hub {
   const auto weights = std::ranges::find_if(weights::weights_file_names, has);
   const bool whole = weights != std::end(weights::weights_file_names);
   const bool adapter = !whole && has(weights::adapter_config_name);
+  if (whole && has(weights::adapter_config_name)) {
+    throw InputError{"holds a model and an adapter", {.object = model}, weights::only_one};
+  }
   if (!has("config.json") && !adapter) {
     throw InputError{"has no config.json", {.object = model}, "it is not a model of transformers"};
   }
@@ -46,16 +50,17 @@ namespace seqtrain::hub {
   for (const auto* const name : {"modules.json", "config_sentence_transformers.json"}) {
     if (has(name)) take(name);
   }
-  if (adapter && has(weights::adapter_weights_name)) {
+  for (const auto name : {weights::adapter_weights_name, weights::old_adapter_weights_name}) {
+    if (!adapter || !has(name)) continue;
     take(weights::adapter_config_name);
-    take(weights::adapter_weights_name);
+    take(name);
     return chosen;
   }
   if (!whole) {
     throw InputError{"has no weights in a known format",
                      {.object = model},
                      "model.safetensors or pytorch_model.bin is needed, or an index of either; of "
-                     "an adapter, adapter_model.safetensors, as PEFT writes it now"};
+                     "an adapter, adapter_model.safetensors or adapter_model.bin"};
   }
   take(*weights);
   return chosen;
@@ -69,7 +74,7 @@ namespace seqtrain::hub {
     return std::filesystem::is_regular_file(file, ignored);
   };
   const auto has = [&](std::string_view name) { return is_file(folder / name); };
-  if (weights::is_adapter(folder)) return has(weights::adapter_weights_name);
+  if (weights::is_adapter(folder)) return is_file(weights::adapter_weights(folder));
   const auto is_vocabulary = [&](std::string_view name) {
     return has(name) && (name != "vocab.json" || has("merges.txt"));
   };

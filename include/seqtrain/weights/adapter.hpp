@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <seqtrain/core/atomic_file.hpp>
@@ -19,6 +20,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/torch_file.hpp>
 #include <seqtrain/weights/weights_file.hpp>
 
 namespace seqtrain::weights {
@@ -26,15 +28,30 @@ namespace seqtrain::weights {
 /// The names in PEFT's layout of an adapter.
 inline constexpr std::string_view adapter_config_name = "adapter_config.json";
 inline constexpr std::string_view adapter_weights_name = "adapter_model.safetensors";
+inline constexpr std::string_view old_adapter_weights_name = "adapter_model.bin";  ///< until 2024
 inline constexpr std::string_view adapter_prefix = "base_model.model.";
 inline constexpr std::string_view factor_a = ".lora_A.weight";
 inline constexpr std::string_view factor_b = ".lora_B.weight";
+
+/// What to do with a place that holds both a whole model and an adapter. transformers computes with
+/// the two; the model alone gives other answers.
+inline constexpr const char* only_one =
+    "put the one that you mean into a folder of its own, and name that";
 
 /// Tells whether a directory holds an adapter and no whole model.
 [[nodiscard]] inline bool is_adapter(const std::filesystem::path& directory) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(directory / adapter_config_name, ignored) &&
          !weights_file(directory);
+}
+
+/// Returns the file of an adapter's tensors: adapter_model.bin only if there is none of the name
+/// that PEFT writes now.
+[[nodiscard]] inline std::filesystem::path adapter_weights(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  const bool only_old = !std::filesystem::exists(directory / adapter_weights_name, ignored) &&
+                        std::filesystem::exists(directory / old_adapter_weights_name, ignored);
+  return directory / (only_old ? old_adapter_weights_name : adapter_weights_name);
 }
 
 /// Options of low-rank adapters (Hu et al. 2022): a linear map with the frozen weight W computes
@@ -78,6 +95,25 @@ struct AdapterConfig {
   std::string revision = "";  ///< the base's commit, tag or branch on the hub
 };
 
+namespace detail {
+
+inline constexpr const char* merge_it =
+    "merge the adapter by PEFT's merge_and_unload, and name the result";
+
+/// Returns what to do with an adapter in whose config `key` has an unsupported value, as JSON.
+inline std::string advice_on_adapter(std::string_view key, const std::string& value) {
+  constexpr std::string_view unmerged =
+      R"( "ADAPTION_PROMPT" "CARTRIDGE" "CPT" "LILY" "MULTITASK_PROMPT_TUNING" "POLY" )"
+      R"( "PREFIX_TUNING" "PROMPT_TUNING" "P_TUNING" "SHADOW" "XLORA" )";
+  if (key == "task_type") return "train one with the task_type SEQ_CLS, for a classifier of texts";
+  const bool cannot = key == "alora_invocation_tokens" || key == "arrow_config" ||
+                      key == "layer_replication" ||
+                      (key == "peft_type" && unmerged.find(" " + value + " ") != unmerged.npos);
+  return cannot ? "PEFT cannot merge it into a model either; train an adapter of LoRA" : merge_it;
+}
+
+}  // namespace detail
+
 /// Throws `InputError` if an option of a config has a value that is not listed here. Others would
 /// change what the tensors mean.
 inline void check_is_plain_lora(const json::Value& root) {
@@ -85,22 +121,23 @@ inline void check_is_plain_lora(const json::Value& root) {
       R"( peft_type:"LORA" task_type:"SEQ_CLS" bias:"none" use_dora:false fan_in_fan_out:false )"
       R"( lora_bias:false use_qalora:false use_bdlora:false rank_pattern:{} alpha_pattern:{} )"
       R"( layer_replication:null target_parameters:null alora_invocation_tokens:null )"
-      R"( kasa_config:null velora_config:null monteclora_config:null )"
+      R"( kasa_config:null velora_config:null monteclora_config:null arrow_config:null )"
+      R"( trainable_token_indices:null )"
       R"( init_lora_weights:true init_lora_weights:false init_lora_weights:"gaussian" )";
-  for (const auto& [key, value] : root.members()) {
+  const auto check = [&](std::string_view key, const json::Value& value) {
     const std::string option = " " + std::string{key} + ":";
     const std::string text = simdjson::minify(value.element());
-    if (plain.find(option) == plain.npos || text == "null") continue;
-    if (plain.find(option + text + " ") != plain.npos) continue;
-    throw value.error(text + " is not supported",
-                      "merge the adapter by PEFT's merge_and_unload, and name the result");
-  }
+    if (plain.find(option) == plain.npos || text == "null") return;
+    if (plain.find(option + text + " ") != plain.npos) return;
+    throw value.error(text + " is not supported", detail::advice_on_adapter(key, text));
+  };
+  check("peft_type", root.at("peft_type"));  // other options depend on it
+  for (const auto& [key, value] : root.members()) check(key, value);
 }
 
 /// Reads an `adapter_config.json`. Throws `InputError` if it is no adapter of LoRA for a
 /// classifier, or of a kind that is not supported.
 [[nodiscard]] inline AdapterConfig adapter_config_in(const json::Value& root) {
-  (void)root.at("peft_type");
   check_is_plain_lora(root);
   AdapterConfig config{
       .lora = {.rank = root.at("r").integer(), .alpha = root.at("lora_alpha").number()}};
@@ -147,10 +184,8 @@ class Adapter {
   /// Reads a directory in PEFT's layout. Throws `InputError` with the file and the tensor if
   /// anything does not fit.
   explicit Adapter(const std::filesystem::path& directory)
-      : config_{read_adapter_config(directory)},
-        name_{(directory / adapter_weights_name).string()},
-        file_{name_} {
-    for (const TensorView& tensor : file_.tensors()) {
+      : config_{read_adapter_config(directory)}, name_{adapter_weights(directory).string()} {
+    for (const TensorView& tensor : open()) {
       if (!tensor.name.starts_with(adapter_prefix)) {
         fail(tensor.name, "is no name of an adapter's tensor, which begins with base_model.model.");
       }
@@ -185,8 +220,17 @@ class Adapter {
   }
 
  private:
+  /// Opens the file and returns its tensors.
+  [[nodiscard]] std::vector<TensorView> open() {
+    if (!name_.ends_with(".bin")) return file_.emplace<SafetensorsFile>(name_).tensors();
+    return file_.emplace<TorchFile>(name_).root().tensors();
+  }
+
   /// Throws `InputError` unless numbers are finite, and factors are in pairs of the config's rank.
   void check(const std::string& name, const TensorView& tensor) const {
+    if (name.find(".lora_embedding_") != name.npos) {
+      fail(name, "adapts an embedding, which is not supported", detail::merge_it);
+    }
     for (const float number : to_floats(tensor)) {
       if (!std::isfinite(number)) fail(name, "holds a number that is not finite");
     }
@@ -203,7 +247,7 @@ class Adapter {
 
   AdapterConfig config_;
   std::string name_;  // of the file
-  SafetensorsFile file_;
+  std::variant<std::monostate, SafetensorsFile, TorchFile> file_;
   std::map<std::string, TensorView, std::less<>> tensors_;
 };
 

@@ -52,7 +52,11 @@ class WeightsFolder {
       : directory_{std::move(directory)}, config_file_{directory_ / "config.json"} {
     std::error_code ignored;
     if (!std::filesystem::is_directory(directory_, ignored)) fail("no such directory");
-    if (is_adapter(directory_)) use_adapter(base);
+    if (is_adapter(directory_)) {
+      use_adapter(base);
+    } else {
+      refuse_adapter();
+    }
     open();
     sentence_ = read_sentence_classifier(directory_);
     if (!sentence_) return;
@@ -102,6 +106,13 @@ class WeightsFolder {
     adapter_ = std::make_shared<const Adapter>(directory_);
     directory_ = base_of(directory_, base);
     if (!std::filesystem::exists(config_file_)) config_file_ = directory_ / "config.json";
+  }
+
+  /// Throws `InputError` if there is an adapter beside a whole model.
+  void refuse_adapter() const {
+    std::error_code ignored;
+    if (!std::filesystem::exists(directory_ / adapter_config_name, ignored)) return;
+    fail("holds a model and, by its adapter_config.json, an adapter too", only_one);
   }
 
   void open() {
