@@ -32,8 +32,9 @@ struct Differences {
 
 /// The differences of two models' answers to the same texts.
 struct Comparison {
-  std::size_t texts = 0;
+  std::size_t texts = 0;         ///< texts to which both models give answers
   std::size_t other_labels = 0;  ///< texts to which the models give different labels
+  std::size_t not_finite = 0;    ///< texts for which a model computes a logit that is not finite
   Differences logits = {};
   Differences scores = {};
 
@@ -42,8 +43,13 @@ struct Comparison {
            const seqtrain::predict::Task& task) {
     const auto width = static_cast<std::size_t>(one.cols());
     for (Eigen::Index row = 0; row < one.rows(); ++row) {
-      const auto first = seqtrain::predict::interpret({one.row(row).data(), width}, task);
-      const auto second = seqtrain::predict::interpret({other.row(row).data(), width}, task);
+      const std::span mine{one.row(row).data(), width}, its{other.row(row).data(), width};
+      if (!seqtrain::metrics::all_finite(mine) || !seqtrain::metrics::all_finite(its)) {
+        ++not_finite;
+        continue;
+      }
+      const auto first = seqtrain::predict::interpret(mine, task);
+      const auto second = seqtrain::predict::interpret(its, task);
       ++texts;
       if (first.labels != second.labels) ++other_labels;
       for (std::size_t i = 0; i < width; ++i) {
@@ -62,8 +68,12 @@ struct Comparison {
                   " (%.2f %%); scores differ by %.2g on average and %.2g at most, logits by %.2g "
                   "on average and %.2g at most",
                   share, scores.mean(), scores.largest, logits.mean(), logits.largest);
+    const std::string left_out =
+        not_finite == 0 ? ""
+                        : "; " + std::to_string(not_finite) +
+                              " more texts have a logit that is not finite and are left out";
     return std::to_string(other_labels) + " of " + std::to_string(texts) +
-           " texts have other labels" + numbers;
+           " texts have other labels" + numbers + left_out;
   }
 };
 

@@ -1,5 +1,6 @@
 #include "examples/comparison.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,22 @@ TEST(Comparison, CountsOtherLabelsAndDifferences) {
   EXPECT_EQ(comparison.text(),
             "1 of 3 texts have other labels (33.33 %); scores differ by 0.16 on average and 0.46 "
             "at most, logits by 0.42 on average and 1 at most");
+}
+
+TEST(Comparison, CountsTextsWithoutAFiniteAnswerApart) {
+  const Task task{.labels = {"a", "b"}};
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  metrics::Logits one{3, 2}, other{3, 2};
+  one << 1, 0, nan, 1, 2, -2;
+  other << 1, 0, nan, 1, 2, std::numeric_limits<float>::infinity();
+  Comparison comparison;
+  comparison.add(one, other, task);
+  EXPECT_EQ(comparison.texts, 1U);
+  EXPECT_EQ(comparison.other_labels, 0U);
+  EXPECT_EQ(comparison.text(),
+            "0 of 1 texts have other labels (0.00 %); scores differ by 0 on average and 0 at most, "
+            "logits by 0 on average and 0 at most; 2 more texts have a logit that is not finite "
+            "and are left out");
 }
 
 TEST(Comparison, OfNoTextIsZero) {

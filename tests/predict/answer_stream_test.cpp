@@ -51,7 +51,8 @@ struct Written {
 Written answer(std::vector<std::string> pieces, const StreamOptions& options = {},
                std::size_t most = 1000) {
   Written written{.most = most};
-  const tests::FakePredictor predictor;
+  tests::FakePredictor predictor;
+  predictor.spoiled = 'z';
   data::RecordStream<Pieces> records{{std::move(pieces)}, "in", {.labelled = false}};
   const auto write = [&](const std::string& text) {
     written.parts.push_back(text);
@@ -134,6 +135,32 @@ TEST(AnswerStream, TellsHowFarItIs) {
   EXPECT_EQ(seen[1].records, 2);
   EXPECT_EQ(seen[1].wrong, 1);
   EXPECT_EQ(seen[2].bytes, static_cast<std::int64_t>(2 * text('a', 1).size() + 2));
+}
+
+TEST(AnswerStream, TellsATextWhoseLogitsAreNotFiniteFromAnAnswer) {
+  const std::string input = text('a', 9) + text('z', 1) + "x\n" + text('b', 1) + text('z', 5);
+  const auto wrong = [](int number) {
+    const std::string line = std::to_string(number);
+    return R"({"error":"in:)" + line +
+           ": the model computes a logit that is not a finite number; compute in fp32; if that is "
+           "so already, the weights are damaged\",\"line\":" +
+           line + "}\n";
+  };
+  const auto written = answer({input}, {.window = {.batch_size = 2}});
+  EXPECT_EQ(written.problem, "nothing was thrown");
+  EXPECT_EQ(written.progress.wrong, 3);
+  EXPECT_EQ(written.progress.records, 5);
+  const std::string all = written.all(), third = all.substr(all.find(R"({"error":"in:3)"));
+  EXPECT_EQ(all, line('a', 9) + wrong(2) + third.substr(0, third.find('\n') + 1) + line('b', 1) +
+                     wrong(5));
+}
+
+TEST(AnswerStream, EndsAtATextWhoseLogitsAreNotFiniteIfItIsStrict) {
+  const auto written = answer({text('a', 9) + text('z', 1) + text('b', 1)}, {.strict = true});
+  EXPECT_NE(written.problem.find("in:2: the model computes a logit that is not a finite number"),
+            std::string::npos)
+      << written.problem;
+  EXPECT_EQ(written.all(), line('a', 9));
 }
 
 using Lengths = std::vector<std::vector<std::size_t>>;

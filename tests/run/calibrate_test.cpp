@@ -46,6 +46,17 @@ TEST(Calibrate, ChoosesAThresholdForEachLabel) {
   EXPECT_LE(sure.chosen.thresholds[1], made.chosen.thresholds[1]);
 }
 
+TEST(Calibrate, LeavesOutALogitThatIsNotFinite) {
+  const predict::Task task{.labels = {"a", "b"}};
+  auto answers = overconfident();
+  const double temperature = calibrate(answers, task).chosen.temperature;
+  answers.rows.push_back(4);
+  answers.gold.push_back(0);
+  answers.logits.conservativeResize(5, 2);
+  answers.logits.row(4) << std::nanf(""), 0;
+  EXPECT_EQ(calibrate(answers, task).chosen.temperature, temperature);
+}
+
 TEST(Calibrate, RefusesRegression) {
   const predict::Task task{.labels = {"a"}, .problem_type = ProblemType::regression};
   EXPECT_THROW((void)calibrate(Answers{}, task), InputError);

@@ -33,6 +33,17 @@ TEST(Predictions, AreALineAnExample) {
   EXPECT_TRUE(std::isnan(read[1].loss));
 }
 
+TEST(Predictions, HaveNoLabelWhereALogitIsNotFinite) {
+  Answers answers{.rows = {0}, .gold = {1}, .losses = {std::nan("")}};
+  answers.logits.resize(1, 2);
+  answers.logits << std::nanf(""), 1;
+  const PredictedSplit split{.name = "dev", .answers = &answers};
+  const auto line = detail::prediction_line(split, 0, {.labels = {"a", "b"}});
+  EXPECT_EQ(line, R"({"split":"dev","row":1,"gold":"b","predicted":null,"scores":null,"loss":null})"
+                  "\n");
+  EXPECT_FALSE(read_predictions(line, "dev", "p").at(0).right());
+}
+
 TEST(Predictions, OfOtherProblems) {
   Answers answers{
       .problem_type = ProblemType::multi_label, .rows = {0}, .gold = {0}, .targets = {1, 1}};

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,35 @@ struct NumberLoader {
   [[nodiscard]] std::int64_t batches_in(std::int64_t) const { return 2; }
   [[nodiscard]] std::int64_t examples() const { return 6; }
 };
+
+/// A model whose second example of each batch has no finite logit.
+struct SpoiledModel : NumberModel {
+  metrics::Logits logits(const NumberBatch& batch) {
+    auto result = NumberModel::logits(batch);
+    result(1, 0) = std::numeric_limits<float>::quiet_NaN();
+    return result;
+  }
+};
+
+struct Warnings {
+  void on(const Notice& notice) {
+    if (notice.warning) texts.emplace_back(notice.text);
+  }
+  std::vector<std::string> texts = {};
+};
+
+TEST(Evaluate, WarnsOfLogitsThatAreNotFinite) {
+  NumberModel model;
+  SpoiledModel spoiled;
+  NumberLoader loader;
+  Warnings warnings;
+  evaluate(model, loader, {.split = "dev"}, warnings);
+  EXPECT_TRUE(warnings.texts.empty());
+  evaluate(spoiled, loader, {.split = "dev"}, warnings);
+  EXPECT_EQ(warnings.texts,
+            std::vector<std::string>{"dev: the model computes a logit that is not a finite number "
+                                     "for 2 examples; the figures take any label for theirs"});
+}
 
 TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   NumberModel model;

@@ -59,8 +59,12 @@ class RecordStream {
   [[nodiscard]] bool ready() { return input_.ready(); }
 
   /// Returns the number of the line in which an example begins. Valid while the example is visited.
-  [[nodiscard]] std::int64_t line_of(const Example& example) const {
-    return reader_->source().line_of(example.record);
+  [[nodiscard]] std::int64_t line_of(const Example& example) {
+    const char* const record = example.record.data();
+    // Lines before the last example that was asked for are not counted again.
+    counted_line_ += std::count(counted_, record, '\n');
+    counted_ = record;
+    return counted_line_;
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -109,6 +113,8 @@ class RecordStream {
   template <class Visit, class Wrong>
   void show(std::string_view text, const Visit& visit, const Wrong& wrong) {
     Source source{.text = text, .name = name_, .first_line = line_};
+    counted_ = text.data();
+    counted_line_ = line_;
     source.may_have_mark = false;
     if (!open(std::move(source), wrong)) return;
     for (std::string_view rest = reader_->body(); !rest.empty(); skip_record(rest)) {
@@ -197,8 +203,10 @@ class RecordStream {
   ReadOptions options_;
   std::optional<Reader> reader_;
   std::string buffer_;
-  std::size_t unfinished_ = 0;  ///< bytes at the buffer's front that belong to one record
-  std::int64_t line_ = 1;       ///< number of the line in which the buffer begins
+  std::size_t unfinished_ = 0;     ///< bytes at the buffer's front that belong to one record
+  std::int64_t line_ = 1;          ///< number of the line in which the buffer begins
+  const char* counted_ = nullptr;  ///< up to here `counted_line_` counts the lines of the buffer
+  std::int64_t counted_line_ = 1;
   std::int64_t bytes_ = 0;
   std::int64_t records_ = 0;
   bool begun_ = false;     ///< the input's start has been checked for a byte order mark

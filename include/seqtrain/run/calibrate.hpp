@@ -13,6 +13,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/bootstrap.hpp>
 #include <seqtrain/metrics/calibration.hpp>
+#include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>
 #include <seqtrain/predict/prediction.hpp>
@@ -171,20 +172,41 @@ inline Calibrated choose_thresholds(const Answers& answers, const predict::Task&
   return result;
 }
 
+/// Returns the answers without those with a logit that is not finite.
+inline Answers finite(const Answers& answers) {
+  Answers result{.problem_type = answers.problem_type, .epoch = answers.epoch};
+  std::vector<float> logits;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto row = answers.logits_of(i);
+    if (!metrics::all_finite(row)) continue;
+    logits.insert(logits.end(), row.begin(), row.end());
+    result.rows.push_back(answers.rows[i]);
+    result.gold.push_back(answers.gold[i]);
+    if (answers.targets.empty()) continue;
+    const auto targets = answers.targets_of(i);
+    result.targets.insert(result.targets.end(), targets.begin(), targets.end());
+  }
+  result.logits = Eigen::Map<const metrics::Logits>{
+      logits.data(), static_cast<Eigen::Index>(result.size()), answers.logits.cols()};
+  return result;
+}
+
 }  // namespace detail
 
 /// Chooses on the answers to a dev set a temperature for single-label classification, or a
 /// threshold for each label of multi-label classification: the one with the greatest F1, or, if a
-/// precision is given, with the greatest recall at that precision or a higher one. Throws
-/// `InputError` for regression, which has no decisions.
+/// precision is given, with the greatest recall at that precision or a higher one. Answers with a
+/// logit that is not finite do not count. Throws `InputError` for regression, which has no
+/// decisions.
 [[nodiscard]] inline Calibrated calibrate(const Answers& answers, const predict::Task& task,
                                           std::optional<double> precision = {}) {
   if (task.problem_type == ProblemType::regression) {
     throw InputError{"regression has no decisions to calibrate", {.object = "--calibrate"}};
   }
+  const Answers counted = detail::finite(answers);
   return task.problem_type == ProblemType::multi_label
-             ? detail::choose_thresholds(answers, task, precision)
-             : detail::choose_temperature(answers, task);
+             ? detail::choose_thresholds(counted, task, precision)
+             : detail::choose_temperature(counted, task);
 }
 
 /// Appends the calibration to a JSON object as the member "calibration".

@@ -14,6 +14,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/run/answers.hpp>
 
@@ -51,6 +52,17 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
     out.member("gold", answers.targets_of(i)[0]).member("predicted", logits[0]);
   } else {
     append_names(out, "gold", answers.gold_labels(i), task);
+    if (!metrics::all_finite(logits)) {  // no label is the model's
+      return out.key("predicted")
+                 .null()
+                 .key("scores")
+                 .null()
+                 .key("loss")
+                 .null()
+                 .end_object()
+                 .text() +
+             "\n";
+    }
     append_names(out, "predicted", predict::chosen(logits, task), task);
     out.key("scores").begin_array();
     for (const double score : predict::scores(logits, task)) out.value(static_cast<float>(score));
@@ -64,7 +76,8 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
 /// Writes `predictions.jsonl`, one object a line for each example: `{"split": "dev", "row": 1,
 /// "gold": "neutral", "predicted": "entailment", "scores": [0.7, 0.2, 0.1], "loss": 1.61}`. Scores
 /// are in the order of the labels. Multi-label classification has lists of labels; regression has
-/// numbers and no scores. The file appears whole or not at all.
+/// numbers and no scores. If a logit is not finite, the prediction, the scores and the loss are
+/// null. The file appears whole or not at all.
 inline void write_predictions(const std::filesystem::path& file,
                               std::span<const PredictedSplit> splits, const predict::Task& task) {
   AtomicFile out{file};

@@ -121,6 +121,7 @@ class Scoring {
       const metrics::RowLosses losses = losses_of(model, logits, batch);
       loss_.add(losses);
       if constexpr (std::same_as<std::remove_cvref_t<decltype(logits)>, metrics::Logits>) {
+        not_finite_ += logits.rows() - logits.array().isFinite().rowwise().all().count();
         auto event = answers(logits, batch);
         event.losses = losses.losses;
         tell(event);
@@ -133,6 +134,9 @@ class Scoring {
       for (const B& batch : batches) take(model.logits(batch), batch);
     }
   }
+
+  /// Returns the number of examples with a logit that is not finite.
+  [[nodiscard]] std::int64_t not_finite() const { return not_finite_; }
 
   [[nodiscard]] metrics::ClassificationReport report() const {
     auto report = evaluation_.report();
@@ -166,6 +170,7 @@ class Scoring {
   ProblemType type_;
   metrics::Evaluation evaluation_;
   metrics::MeanRowLoss loss_;
+  std::int64_t not_finite_ = 0;
   decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>())...)) own_;
 };
 
@@ -184,6 +189,8 @@ class Perplexity {
       words_ += words;
     }
   }
+
+  static std::int64_t not_finite() { return 0; }
 
   [[nodiscard]] metrics::ClassificationReport report() const {
     const double loss = loss_ / words_;
@@ -220,7 +227,8 @@ metrics::ClassificationReport empty_report(const M& model, const Observers&... o
 /// Runs the model over all of a loader's examples, without gradients or dropout: a `Classifier` is
 /// scored by its answers, a `LanguageModel` by its loss. Figures are running counts, so memory for
 /// one batch's answers is enough. If an example has one label, copies of the `metrics::Metric`s
-/// among the observers score the answers too. Throws `Stopped` if a stop is requested.
+/// among the observers score the answers too. A notice says how many examples have a logit that is
+/// not finite. Throws `Stopped` if a stop is requested.
 template <class M, LoaderFor<M> L, class... Observers>
 requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
     evaluate(M& model, L& loader, const EvalPoint& point, Observers&... observers) {
@@ -246,6 +254,12 @@ requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const auto report = scoring.report();
+  if (const std::int64_t count = scoring.not_finite(); count > 0) {
+    const std::string text = std::string{point.split} + ": the model computes a logit that is not" +
+                             " a finite number for " + std::to_string(count) +
+                             " examples; the figures take any label for theirs";
+    notify(Notice{.text = text, .warning = true}, observers...);
+  }
   notify(EvalEnd{.split = point.split,
                  .epoch = point.epoch,
                  .step = point.step,
