@@ -51,7 +51,10 @@ inline std::string fingerprint(std::span<const std::filesystem::path> files) {
   Fingerprint print;
   for (const auto& file : files) {
     std::error_code ignored;
-    if (std::filesystem::file_size(file, ignored) != 0) print.add(MappedFile{file}.bytes());
+    if (std::filesystem::file_size(file, ignored) == 0) continue;
+    const MappedFile content{file, MappedFile::Pages::read_only, MappedFile::Changes::watched};
+    print.add(content.bytes());
+    content.check_unchanged();
   }
   return print.text();
 }

@@ -57,7 +57,8 @@ inline bool load_pretrained(const Job& job, seqtrain::model::LanguageModel& mode
                      {.object = linked_file(job.data / "vocabulary.pkl").string()},
                      "give the vocabulary that belongs to spm.model and to weights.pth"};
   }
-  const auto file = linked_file(job.data / "pretrained.pth");
-  pretrained::load(model, words, weights::FastaiFile{file}, known);
+  const weights::FastaiFile file{linked_file(job.data / "pretrained.pth")};
+  pretrained::load(model, words, file, known);
+  file.check_unchanged();
   return true;
 }

@@ -147,6 +147,21 @@ TEST(RecordFile, RefusesAnArchiveThatIsDamaged) {
             std::string::npos);
 }
 
+TEST(RecordFile, RefusesAFileThatIsRewrittenWhileItIsRead) {
+  std::string text = "text,label\n";
+  while (text.size() <= 2 * MappedFile::most_copied) text += "a long line of text,1\n";
+  const TemporaryFile made{text, ".csv"};
+  const auto read = [&](bool shortens) {
+    RecordFile{made.path()}.each_text([&](const Reader& reader) {
+      if (shortens) std::filesystem::resize_file(made.path(), 1000);
+      reader.read_all([](const Example&) {});
+    });
+  };
+  EXPECT_NO_THROW(read(false));
+  EXPECT_NE(tests::problem_of([&] { read(true); }).find(".csv: was changed while it was read"),
+            std::string::npos);
+}
+
 TEST(RecordFile, NamesTheLineOfAWrongRecord) {
   const TemporaryFile file{gzipped("{\"text\":\"a\",\"label\":0}\n{oops\n"), ".jsonl.gz"};
   EXPECT_EQ(tests::problem_of([&] { content_of(file.path()); }).find(file.path().string() + ":2: "),

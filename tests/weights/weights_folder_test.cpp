@@ -13,6 +13,7 @@
 
 #include "support/corrupt.hpp"
 #include "support/golden_tensors.hpp"
+#include "support/problem_of.hpp"
 #include "support/shared_data.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -73,6 +74,24 @@ TEST_F(CheckpointTest, ForgottenBytesTakeNoMemoryAndStayReadable) {
   checkpoint.file_of(tensor)->forget(tensor);
   EXPECT_LT(mapped_kilobytes() + 15 * 1024, before);
   EXPECT_TRUE(std::ranges::equal(tensor.bytes, written.bytes));
+}
+
+TEST_F(CheckpointTest, TellsThatAFileWasRewrittenInPlace) {
+  const std::vector<float> values(4 << 20, 1.5F);
+  const TensorView written{
+      .name = "large", .shape = {4 << 20}, .bytes = std::as_bytes(std::span{values})};
+  const auto file = directory_ / "model.safetensors";
+  write_safetensors(file, std::span{&written, 1});
+  const WeightsFolder checkpoint{directory_.path()};
+  write_safetensors(file, std::span{&written, 1});  // which replaces it by rename
+  EXPECT_NO_THROW(checkpoint.check_unchanged());
+  const WeightsFolder other{directory_.path()};
+  fs::resize_file(file, 1000);
+  EXPECT_FALSE(std::ranges::equal(other.find("large")->bytes, written.bytes));
+  EXPECT_NE(tests::problem_of([&] { other.check_unchanged(); }).find("was changed while"),
+            std::string::npos);
+  EXPECT_TRUE(std::ranges::equal(checkpoint.find("large")->bytes, written.bytes));
+  EXPECT_NO_THROW(checkpoint.check_unchanged());
 }
 
 TEST_F(CheckpointTest, BytesLiveAsLongAsTheirFile) {

@@ -34,7 +34,7 @@ class RecordFile {
   /// fields. Throws `InputError` if they are not clear or the archive is damaged.
   explicit RecordFile(const std::filesystem::path& place, ReadOptions options = {})
       : files_{split_files(place)},
-        file_{demand_first(files_, place)},
+        file_{map(demand_first(files_, place))},
         name_{place.string()},
         options_{std::move(options)},
         bytes_{bytes_of(files_)} {
@@ -45,11 +45,11 @@ class RecordFile {
 
   /// Calls `visit(reader)` with a reader for each text, in order. Call it only once. Throws
   /// `InputError` if an archive is damaged or cut off, or if a file has other fields than the first
-  /// one.
+  /// one, and `Error` if a file is rewritten meanwhile.
   template <class Visit>
   void each_text(const Visit& visit) {
     do {
-      visit(std::as_const(*reader_));
+      while_unchanged(file_, [&] { visit(std::as_const(*reader_)); });
     } while ((archive_ && read_block()) || open_next());
   }
 
@@ -76,6 +76,10 @@ class RecordFile {
     return files.front();
   }
 
+  static MappedFile map(const std::filesystem::path& file) {
+    return MappedFile{file, MappedFile::Pages::read_only, MappedFile::Changes::watched};
+  }
+
   /// Opens the current file.
   void open() {
     const std::string name = files_[at_].string();
@@ -99,7 +103,7 @@ class RecordFile {
     buffer_.clear();
     used_ = 0;
     line_ = 1;
-    file_ = MappedFile{files_[++at_]};
+    file_ = map(files_[++at_]);
     open();
     if (reader_->fields() == fields) return true;
     throw InputError{"has other fields than " + files_.front().string(),

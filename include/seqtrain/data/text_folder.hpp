@@ -102,10 +102,14 @@ class TextFolder {
         visit(Example{.text = "", .label = labels_[files_[i].label]});
         continue;
       }
-      const MappedFile file{path(files_[i])};
+      const MappedFile file{path(files_[i]), MappedFile::Pages::read_only,
+                            MappedFile::Changes::watched};
       const Source source{.text = file.text(), .name = path(files_[i]).string()};
-      source.demand_utf8(source.text);
-      visit(Example{.text = source.text, .label = labels_[files_[i].label], .record = source.text});
+      while_unchanged(file, [&] {
+        source.demand_utf8(source.text);
+        visit(
+            Example{.text = source.text, .label = labels_[files_[i].label], .record = source.text});
+      });
     }
   }
 

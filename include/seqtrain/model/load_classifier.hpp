@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/network.hpp>
@@ -18,11 +19,15 @@ load_any_network(const weights::WeightsFolder& checkpoint, const ClassifierOptio
 /// Loads the classifier in a Hugging Face directory, of the family that its config.json names.
 /// A directory in PEFT's layout gives its base with the adapter merged into the weights; `base` is
 /// the base's directory, by default the one that the adapter names. Throws `InputError` if the
-/// family is not supported or the files do not fit together.
+/// family is not supported or the files do not fit together, and `Error` if one is rewritten
+/// meanwhile.
 [[nodiscard]] inline AnyClassifier load_classifier(const std::filesystem::path& directory,
                                                    const ClassifierOptions& options = {},
                                                    const std::filesystem::path& base = {}) {
-  return AnyClassifier{load_any_network(weights::WeightsFolder{directory, base}, options), options};
+  const weights::WeightsFolder checkpoint{directory, base};
+  return while_unchanged(checkpoint, [&] {
+    return AnyClassifier{load_any_network(checkpoint, options), options};
+  });
 }
 
 }  // namespace seqtrain::model

@@ -75,8 +75,8 @@ struct LoadedNetwork {
   LoadReport report;
   std::filesystem::path directory;        ///< the checkpoint
   std::vector<std::string> adapted = {};  ///< the linear maps that have an adapter
-  /// The parameters of a model that only predicts may lie in the checkpoint's mapped files, which
-  /// nobody may shorten, until `borrowed.own()` is called.
+  /// The parameters of a model that only predicts may lie in the checkpoint's mapped files until
+  /// `borrowed.own()` is called. Only then `WeightsFolder::check_unchanged` speaks for all of them.
   tensor::BorrowedMemory borrowed;
   std::unique_ptr<Network> network;
 };

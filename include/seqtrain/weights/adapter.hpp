@@ -214,6 +214,9 @@ class Adapter {
   /// Returns all tensors by their names.
   [[nodiscard]] const auto& tensors() const { return tensors_; }
 
+  /// See `SafetensorsFile::check_unchanged`.
+  void check_unchanged() const { file_.check_unchanged(); }
+
   [[noreturn]] void fail(std::string_view name, const std::string& problem,
                          const std::string& advice = {}) const {
     throw InputError{problem, {.object = name_, .field = std::string{name}}, advice};

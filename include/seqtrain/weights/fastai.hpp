@@ -33,6 +33,9 @@ class FastaiFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  /// See `TorchFile::check_unchanged`.
+  void check_unchanged() const { file_.check_unchanged(); }
+
   /// Returns the tensor of that name, or nothing. fastai saves some tensors a second time under
   /// another name; if a file has only this copy, the copy is returned.
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {

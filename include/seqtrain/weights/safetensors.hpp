@@ -36,7 +36,7 @@ inline std::vector<TensorView> parse_safetensors(std::span<const std::byte> byte
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path)
-      : file_{path, MappedFile::Pages::writable},
+      : file_{path, MappedFile::Pages::writable, MappedFile::Changes::watched},
         tensors_{parse_safetensors(file_.bytes(), path.string())} {}
 
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }
@@ -53,6 +53,10 @@ class SafetensorsFile {
   /// Frees the memory of the bytes of a tensor that the file has. They stay readable: they are read
   /// from the file again.
   void forget(const TensorView& tensor) const noexcept { file_.forget(as_text(tensor.bytes)); }
+
+  /// Throws `Error` if the file has changed since it was opened. Call it when the tensors' bytes
+  /// have been read, because they may then be any bytes.
+  void check_unchanged() const { file_.check_unchanged(); }
 
  private:
   MappedFile file_;

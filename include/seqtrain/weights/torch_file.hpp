@@ -105,7 +105,7 @@ class TorchValue {
 class TorchFile {
  public:
   explicit TorchFile(const std::filesystem::path& path)
-      : file_{MappedFile{path}},
+      : file_{MappedFile{path, MappedFile::Pages::read_only, MappedFile::Changes::watched}},
         archive_{std::make_unique<Archive>(file_->bytes(), path.string())} {}
 
   /// Reads `bytes`, which must outlive this object. Errors call them `name`.
@@ -113,6 +113,12 @@ class TorchFile {
       : archive_{std::make_unique<Archive>(bytes, name)} {}
 
   [[nodiscard]] TorchValue root() const { return {*archive_, archive_->pickle().root, ""}; }
+
+  /// Throws `Error` if the file has changed since it was opened. Call it when the tensors' bytes
+  /// have been read, because they may then be any bytes.
+  void check_unchanged() const {
+    if (file_) file_->check_unchanged();
+  }
 
  private:
   using Archive = detail::TorchArchive;

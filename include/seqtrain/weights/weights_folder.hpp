@@ -94,6 +94,14 @@ class WeightsFolder {
     return nullptr;
   }
 
+  /// Throws `Error` if a file has changed since it was opened. Call it when the tensors' bytes have
+  /// been read, because they may then be any bytes.
+  void check_unchanged() const {
+    for (const auto& file : safetensors_) file->check_unchanged();
+    for (const auto& file : torch_) file.check_unchanged();
+    if (adapter_) adapter_->check_unchanged();
+  }
+
   /// Returns the directory of the tensors, which is the base's if there is an adapter.
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
   /// Returns the path of config.json: the adapter's if it has one.

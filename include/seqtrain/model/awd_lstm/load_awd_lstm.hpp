@@ -132,6 +132,7 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
     tensors.back().name = tensor.name;
   }
   classifier.load_state_dict(tensors);
+  file.check_unchanged();
   return classifier;
 }
 

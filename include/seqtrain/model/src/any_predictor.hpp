@@ -13,6 +13,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
@@ -127,9 +128,14 @@ SEQTRAIN_SEPARATE AnyPredictor AnyPredictor::with_adapter(const std::filesystem:
   }
   AnyPredictor result = *this;
   if (has_own) result.allowed_length_ = text::detail::max_length_of(own);
-  auto loaded = load_any_network(
-      weights::WeightsFolder{folder, base},
-      {.tokenizer_size = encode_->vocab_size(), .only_predicts = true, .only_adapter = true});
+  const weights::WeightsFolder checkpoint{folder, base};
+  auto loaded = while_unchanged(checkpoint, [&] {
+    auto network = load_any_network(
+        checkpoint,
+        {.tokenizer_size = encode_->vocab_size(), .only_predicts = true, .only_adapter = true});
+    network.borrowed.own();
+    return network;
+  });
   check_trained(loaded.report);
   result.has_head_ = true;
   result.classify(folder, loaded.config, base);
