@@ -89,13 +89,13 @@ gcs::Progress bar(const std::string& name, std::uint64_t total) {
 }
 
 void write_out(std::span<const std::byte> bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return;
-  throw seqtrain::Error{"stdout cannot be written"};
+  std::cout.write(reinterpret_cast<const char*>(bytes.data()),
+                  static_cast<std::streamsize>(bytes.size()));
 }
 
 void cat(const gcs::Client& client, const gcs::Uri& uri) {
   client.read(uri, write_out);
-  if (std::fflush(stdout) != 0) throw seqtrain::Error{"stdout cannot be written"};
+  std::cout << std::flush;
 }
 
 gcs::UploadOptions with_bar(const fs::path& file) {

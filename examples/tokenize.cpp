@@ -43,6 +43,7 @@ void tokenize(const T& tokenizer, const text::EncodeOptions& options) {
 }
 
 int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
   return cli::run([&] {
     std::string folder;
     std::int64_t max_length = 0;
@@ -57,7 +58,6 @@ int main(int argc, char** argv) {
     if (max_length < 0) throw InputError{"must be 0 or more", {.object = "--max-length"}};
     text::EncodeOptions options{.add_special_tokens = !no_special_tokens};
     if (max_length > 0) options.max_length = static_cast<std::size_t>(max_length);
-    std::ios::sync_with_stdio(false);
     folder = local_input(folder, log::log_on_stderr()).string();
     if (folder.ends_with(".model")) return tokenize(text::load_subwords(folder), options);
     auto tokenizer = text::load_tokenizer(folder);

@@ -1,8 +1,12 @@
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <string>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/json.hpp>
@@ -114,6 +118,74 @@ TEST_F(Run, LeavesStdoutToAProgramThatTakesNoLog) {
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(ended.errors, "error: disk full\n");
+}
+
+/// Makes a pipe whose reader has closed its end take the place of stdout.
+void close_reader_of_stdout() {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::dup2(ends[1], STDOUT_FILENO);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+class RunDeathTest : public Run {
+ protected:
+  RunDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+};
+
+TEST_F(RunDeathTest, FinishesThoughNobodyReadsTheLog) {
+  EXPECT_EXIT(
+      {
+        close_reader_of_stdout();
+        std::exit(run([](log::Log& log) {
+          for (int i = 0; i < 100; ++i) log.info("a line");
+          log.error("the end");
+        }));
+      },
+      testing::ExitedWithCode(0), "^error: the end\n$");
+}
+
+TEST_F(RunDeathTest, EndsQuietlyWhenNobodyReadsTheData) {
+  EXPECT_EXIT(
+      {
+        close_reader_of_stdout();
+        std::exit(run([] {
+          while (true) std::cout << "a line\n";
+        }));
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(RunDeathTest, FailsWhenTheDataCannotBeWritten) {
+  EXPECT_EXIT(
+      {
+        ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO);
+        std::exit(run([] { std::cout << "a line\n"; }));
+      },
+      testing::ExitedWithCode(1), "^error: stdout: cannot be written\n$");
+}
+
+TEST_F(RunDeathTest, OpensNothingInThePlaceOfAClosedStdout) {
+  EXPECT_EXIT(
+      {
+        for (const int number : {STDIN_FILENO, STDOUT_FILENO}) ::close(number);
+        std::exit(run([](log::Log& log) {
+          const int file = ::open("/dev/null", O_RDWR);
+          log.info("a line");
+          if (file > STDERR_FILENO) throw InputError{"as it should be"};
+        }));
+      },
+      testing::ExitedWithCode(2), "as it should be");
+}
+
+TEST_F(RunDeathTest, WritesTheLogBeforeItEndsAtOnce) {
+  EXPECT_EXIT(run([](log::Log& log) {
+                for (int i = 0; i < 1000; ++i) log.error("a line");
+                log.error("the last");
+                end_at_once(stopped_by_signal);
+              }),
+              testing::ExitedWithCode(3), "error: the last\n$");
 }
 
 }  // namespace

@@ -65,6 +65,24 @@ TEST(StopSignalsDeathTest, TheGraceHasAnEnd) {
               "SIGINT.*\nThe grace time is over. all is lost");
 }
 
+/// Logs more than a pipe that nobody reads takes, then goes on after a signal.
+[[noreturn]] void outlive_the_grace_with_a_stuck_reader() {
+  int ends[2];
+  if (::pipe(ends) != 0) std::abort();
+  ::dup2(ends[1], STDOUT_FILENO);
+  std::exit(run([](log::Log& log) {
+    const StopSignals signals{{.grace_seconds = 0.01, .log = log.warnings()}};
+    for (int i = 0; i < 3000; ++i) log.info(std::string(100, 'x'));
+    std::raise(SIGTERM);
+    std::this_thread::sleep_for(std::chrono::seconds{30});
+  }));
+}
+
+TEST(StopSignalsDeathTest, TheGraceHasAnEndThoughNobodyReadsTheLog) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(outlive_the_grace_with_a_stuck_reader(), testing::ExitedWithCode(1), "");
+}
+
 TEST(ReloadSignal, CallsForEachHangUp) {
   std::atomic<int> calls = 0;
   const ReloadSignal signal{[&] { ++calls; }};

@@ -100,6 +100,13 @@ TEST_F(LogTest, IsValidJsonWhateverItIsTold) {
   EXPECT_NE(out.str().find(R"("file":"?")"), std::string::npos) << out.str();
 }
 
+TEST_F(LogTest, ReturnsTheLineThatItWouldWrite) {
+  const Log json = log(LogFormat::json);
+  out << json.line(Severity::warning, "one", {{"step", 3}});
+  EXPECT_EQ(records(), "{\"severity\":\"WARNING\",\"message\":\"one\",\"step\":3}\n");
+  EXPECT_EQ(log(LogFormat::text).line(Severity::info, "one"), "one\n");
+}
+
 TEST_F(LogTest, WritesLinesAsMessages) {
   const Log json = log(LogFormat::json);
   json.lines("one\n\ntwo\n");

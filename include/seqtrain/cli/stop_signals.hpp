@@ -44,7 +44,7 @@ class StopSignals {
       throw Error{"no pipe for signals: " + std::generic_category().message(errno)};
     }
     write_end() = pipe_[1];
-    caught() = 0;
+    detail::stop_signals() = 0;
     for (const int number : numbers) previous(number) = std::signal(number, &on_signal);
     watcher_ = std::jthread{[this](const std::stop_token& end) { watch(end); }};
   }
@@ -69,15 +69,11 @@ class StopSignals {
     static std::atomic<int> end{-1};
     return end;
   }
-  static std::atomic<int>& caught() {
-    static std::atomic<int> count{0};
-    return count;
-  }
   Handler& previous(int number) { return previous_[number == SIGTERM ? 0 : 1]; }
 
   static void on_signal(int number) {
     const int reason = errno;
-    if (caught().fetch_add(1) > 0) ::_exit(128 + number);
+    if (detail::stop_signals().fetch_add(1) > 0) ::_exit(128 + number);
     const char name = number == SIGTERM ? 'T' : 'I';
     [[maybe_unused]] const auto written = ::write(write_end(), &name, 1);
     errno = reason;
@@ -97,7 +93,7 @@ class StopSignals {
     await(std::chrono::ceil<std::chrono::milliseconds>(grace));
     if (end.stop_requested()) return;
     say("The grace time is over. " + options_.unfinished());
-    ::_exit(failed);
+    end_at_once(failed);
   }
 
   /// Returns the next byte in the pipe, or 0 if none arrives in that time. A negative time means no

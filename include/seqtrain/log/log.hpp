@@ -108,13 +108,19 @@ class Log {
       if (severity != Severity::error) return;
       text = of_rank = "rank " + std::to_string(options.rank) + ": " + std::string{text};
     }
-    const bool as_json = options.format == LogFormat::json;
     std::ostream* out = options.out;
-    if (!as_json && severity == Severity::error) {
+    if (options.format != LogFormat::json && severity == Severity::error) {
       out->flush();
       out = options.errors;
     }
-    *out << (as_json ? json_line(severity, text, fields) : text_line(severity, text)) << std::flush;
+    *out << line_of(severity, text, fields) << std::flush;
+  }
+
+  /// Returns the line that `write` writes on rank 0.
+  [[nodiscard]] std::string line(Severity severity, std::string_view text,
+                                 const Fields& fields = {}) const {
+    const std::lock_guard lock{state_->mutex};
+    return line_of(severity, text, fields);
   }
 
   /// Returns a function that writes warnings; it may outlive this object.
@@ -148,6 +154,12 @@ class Log {
     LogOptions options;
     std::mutex mutex;
   };
+
+  [[nodiscard]] std::string line_of(Severity severity, std::string_view text,
+                                    const Fields& fields) const {
+    return state_->options.format == LogFormat::json ? json_line(severity, text, fields)
+                                                     : text_line(severity, text);
+  }
 
   [[nodiscard]] std::string text_line(Severity severity, std::string_view text) const {
     std::string line;
