@@ -58,6 +58,10 @@ void serve_model(const ServeFlags& flags, const log::Log& log) {
     }
     return served;
   };
+  const cli::StopSignals stop{{.grace_seconds = flags.grace_seconds,
+                               .log = log.warnings(),
+                               .plan = "the accepted requests are answered, then the program ends",
+                               .unfinished = [] { return "Some requests have no answer."; }}};
   serve::Server<model::AnyPredictor> server{
       {.host = flags.host,
        .port = static_cast<std::uint16_t>(flags.port),
@@ -66,11 +70,8 @@ void serve_model(const ServeFlags& flags, const log::Log& log) {
       load,
       log};
   const cli::ReloadSignal reload{[&server] { server.reload(); }};
-  const cli::StopSignals stop{{.grace_seconds = flags.grace_seconds,
-                               .log = log.warnings(),
-                               .plan = "the accepted requests are answered, then the program ends",
-                               .unfinished = [] { return "Some requests have no answer."; }}};
   server.run(stop.token());
+  if (server.is_loading()) cli::end_at_once(cli::done);  // nobody needs that model any more
 }
 
 int serve_main(int argc, char** argv) {

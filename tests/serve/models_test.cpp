@@ -94,6 +94,27 @@ TEST(Models, AReloadPutsANewOneInItsPlace) {
             std::string::npos);
 }
 
+TEST(Models, TellWhetherAModelIsBeingLoaded) {
+  LoggedModels logged;
+  Door door;
+  door.close();
+  Models<ServedModel> models{[&] {
+                               door.pass();
+                               return tests::served();
+                             },
+                             logged.log};
+  EXPECT_TRUE(models.is_loading());
+  door.open();
+  while (models.is_loading()) std::this_thread::yield();
+  EXPECT_TRUE(models.present());
+  door.close();
+  models.reload();
+  EXPECT_TRUE(models.is_loading());
+  EXPECT_TRUE(models.present());
+  door.open();
+  while (models.is_loading()) std::this_thread::yield();
+}
+
 TEST(Models, TellWhyThereIsNone) {
   LoggedModels logged;
   Models<ServedModel> models{[]() -> Served<ServedModel> { throw std::runtime_error{"no model"}; },

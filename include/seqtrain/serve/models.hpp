@@ -64,6 +64,12 @@ class Models {
     changed_.notify_all();
   }
 
+  /// Tells whether a model is being loaded or will be. The destructor waits until that is done.
+  [[nodiscard]] bool is_loading() const {
+    const std::lock_guard lock{mutex_};
+    return loading_ || wanted_;
+  }
+
   /// Returns the exception that kept the first model from being loaded, or null.
   [[nodiscard]] std::exception_ptr failure() const {
     const std::lock_guard lock{mutex_};
@@ -76,6 +82,7 @@ class Models {
       changed_.wait(lock, [this] { return wanted_ || ended_; });
       if (ended_) return;
       wanted_ = false;
+      loading_ = true;
       lock.unlock();
       try {
         load();
@@ -86,6 +93,7 @@ class Models {
         lock.unlock();
       }
       lock.lock();
+      loading_ = false;
     }
   }
 
@@ -111,6 +119,7 @@ class Models {
   Model present_;
   std::exception_ptr failure_;
   bool wanted_ = true;
+  bool loading_ = false;
   bool ended_ = false;
   std::thread thread_;
 };

@@ -45,6 +45,10 @@ class Server {
   /// logged. Any thread may call this.
   void reload() { service_.models().reload(); }
 
+  /// Tells whether a model is being loaded. The destructor waits until that is done, which may take
+  /// for ever if the model's place does not answer.
+  [[nodiscard]] bool is_loading() { return service_.models().is_loading(); }
+
   /// Serves until a stop is requested and all accepted requests are answered. Rethrows the
   /// exception of `load` if the first model cannot be loaded.
   void run(const std::stop_token& stop) {
