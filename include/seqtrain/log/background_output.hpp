@@ -97,7 +97,7 @@ class BackgroundOutput {
 
     bool finish(std::optional<std::chrono::milliseconds> time) {
       std::unique_lock lock{mutex_};
-      wake();
+      hurry();
       const auto is_done = [this] { return is_empty() && !writes_; };
       if (time) return changed_.wait_for(lock, *time, is_done);
       changed_.wait(lock, is_done);
@@ -107,7 +107,7 @@ class BackgroundOutput {
     void end() {
       const std::lock_guard lock{mutex_};
       ended_ = true;
-      wake();
+      hurry();
     }
 
     void work() {
@@ -125,6 +125,7 @@ class BackgroundOutput {
         lock.lock();
         writes_ = false;
         changed_.notify_all();
+        pause_.wait_for(lock, shortest_pause, [this] { return hurries_; });
       }
     }
 
@@ -133,6 +134,16 @@ class BackgroundOutput {
       int descriptor;
       std::string text;
     };
+
+    /// The time between two writes, so that a busy program does not wake the thread for each line.
+    static constexpr std::chrono::milliseconds shortest_pause{5};
+
+    /// Lets the thread write without pauses.
+    void hurry() {
+      hurries_ = true;
+      pause_.notify_all();
+      wake();
+    }
 
     [[nodiscard]] bool is_empty() const { return waiting_.empty() && dropped_ == 0; }
 
@@ -146,10 +157,12 @@ class BackgroundOutput {
     BackgroundOutputOptions options_;
     std::mutex mutex_;
     std::condition_variable changed_;
+    std::condition_variable pause_;
     std::vector<Piece> waiting_;
     std::size_t bytes_ = 0;    ///< of the pieces that wait
     std::size_t dropped_ = 0;  ///< lines; while there are some, all further lines are dropped
     bool writes_ = false;
+    bool hurries_ = false;
     bool ended_ = false;
     std::function<std::string(std::size_t)> notice_;
   };
