@@ -13,6 +13,7 @@
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
@@ -151,7 +152,7 @@ void learn_from_teacher(const Program& program, const Prepared& run, Examples& e
 void learn_from_few(const Program& program, Prepared& run, const data::EncodedSet& set) {
   for (std::size_t id = 0; id < run.labels.size(); ++id) {
     if (std::ranges::count(set.arrays().labels, static_cast<std::int32_t>(id)) > 0) continue;
-    throw InputError{"has no example of the label '" + run.labels.names()[id] + "'",
+    throw InputError{"has no example of the label '" + shown(run.labels.names()[id]) + "'",
                      {.object = run.flags.train_file},
                      "--few-shot needs one of each label at least; see --labels"};
   }

@@ -82,6 +82,16 @@ TEST(Describe, SaysItInWords) {
             "  negative 1 (100.0 %), positive 0 (0.0 %)");
 }
 
+TEST(Describe, ShowsALineBreakInALabel) {
+  const Labels labels{{"good\nfilm", "bad"}};
+  const auto file =
+      tests::encode_text({.text = "text\tlabel\na\t0\n", .name = "f"}, letters, labels);
+  const auto data = describe(file, file, labels);
+  EXPECT_NE(to_text(data).find("\n  good\\nfilm 1 (100.0 %), bad 0 (0.0 %)\nDev"),
+            std::string::npos);
+  EXPECT_NE(rare_label_warning(data).find("'good\\nfilm' (1)"), std::string::npos);
+}
+
 TEST(Describe, ListsTheMostFrequentOfManyLabels) {
   std::string rows = "text\tlabel\n";
   std::vector<std::string> names;

@@ -154,6 +154,8 @@ TEST(LabelName, FallsBackToTheNumber) {
   const std::vector<std::string> names{"no", "yes"};
   EXPECT_EQ(label_name(names, 1), "yes");
   EXPECT_EQ(label_name(names, 2), "LABEL_2");
+  EXPECT_EQ(shown_label(names, 1), "yes");
+  EXPECT_EQ(shown_label(std::vector<std::string>{"a\nb\t"}, 0), "a\\nb\\t");
 }
 
 static_assert(Metric<Matthews>);

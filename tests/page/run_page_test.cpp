@@ -54,6 +54,8 @@ TEST_F(RunPageTest, ShowsHostileTextsAsText) {
   EXPECT_FALSE(has(text, "\x1b"));
   EXPECT_EQ(text.find("</table></script>"), text.npos);
   EXPECT_TRUE(has(text, "&lt;b&gt;bold&lt;/b&gt;"));
+  EXPECT_TRUE(has(text, "line\\nbreak"));
+  EXPECT_FALSE(has(text, "line\nbreak"));
 }
 
 TEST_F(RunPageTest, LeavesTextsOut) {

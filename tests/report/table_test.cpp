@@ -35,6 +35,14 @@ TEST(ConfusionTable, NamesWhatHasNoName) {
             "LABEL_1                 1        3\n");
 }
 
+TEST(ConfusionTable, StaysATableIfALabelHasALineBreak) {
+  const std::vector<std::string> broken{"no\nway", "x\ty"};
+  EXPECT_EQ(align(confusion_rows(tests::some_report(), broken)),
+            "true \\ predicted  no\\nway  x\\ty\n"
+            "no\\nway                 3     1\n"
+            "x\\ty                    1     3\n");
+}
+
 TEST(Tables, OfRegressionAreFigures) {
   EXPECT_EQ(tables(tests::some_report_of_regression(), {}),
             "\n"
@@ -72,7 +80,7 @@ TEST(MarkdownCell, EscapesMarkup) {
   EXPECT_EQ(markdown_cell("a|b"), "a\\|b");
   EXPECT_EQ(markdown_cell("__init__ *x* `y` [z] \\"), R"(\_\_init\_\_ \*x\* \`y\` \[z\] \\)");
   EXPECT_EQ(markdown_cell("<b>&"), "&lt;b>&amp;");
-  EXPECT_EQ(markdown_cell(std::string{"a\nb\r\tc\0d", 8}), "a b  c d");
+  EXPECT_EQ(markdown_cell(std::string{"a\nb\r\tc\0d", 8}), R"(a\\nb\\r\\tc\\u0000d)");
   EXPECT_EQ(markdown_cell("größe"), "größe");
 }
 

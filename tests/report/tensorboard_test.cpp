@@ -100,22 +100,22 @@ TEST_F(TensorBoardTest, WritesTheFiguresOfAnEvaluation) {
                                               {"dev_labels/precision/no", 0.75},
                                               {"dev_labels/recall/no", 0.75},
                                               {"dev_labels/f1/no", 0.75},
-                                              {"dev_labels/precision/may|be\n", 0.75},
-                                              {"dev_labels/recall/may|be\n", 0.75},
-                                              {"dev_labels/f1/may|be\n", 0.75}};
+                                              {"dev_labels/precision/may|be\\n", 0.75},
+                                              {"dev_labels/recall/may|be\\n", 0.75},
+                                              {"dev_labels/f1/may|be\\n", 0.75}};
   EXPECT_EQ(event.scalars, expected);
   EXPECT_EQ(event.texts.at("results/dev"),
             "|  | precision | recall | f1 | support |\n"
             "|---|---|---|---|---|\n"
             "| no | 0.7500 | 0.7500 | 0.7500 | 4 |\n"
-            "| may\\|be  | 0.7500 | 0.7500 | 0.7500 | 4 |\n"
+            "| may\\|be\\\\n | 0.7500 | 0.7500 | 0.7500 | 4 |\n"
             "| macro avg | 0.7500 | 0.7500 | 0.7500 | 8 |\n"
             "| accuracy |  |  | 0.7500 | 8 |\n");
   EXPECT_EQ(event.texts.at("confusion/dev"),
-            "| true \\\\ predicted | no | may\\|be  |\n"
+            "| true \\\\ predicted | no | may\\|be\\\\n |\n"
             "|---|---|---|\n"
             "| no | 3 | 1 |\n"
-            "| may\\|be  | 1 | 3 |\n");
+            "| may\\|be\\\\n | 1 | 3 |\n");
 }
 
 TEST_F(TensorBoardTest, WritesFiguresOfRegressionAsATable) {

@@ -165,7 +165,7 @@ TEST(ModelCard, KeepsNamesFromMeaningSomething) {
   results.labels = {"a\n---\n| b", "<i>"};
   results.flags = {{"dev-file", "x\": \n- y.csv"}};
   const auto card = model_card(results, {.name = "run"});
-  EXPECT_NE(card.find("0. a --- \\| b\n1. \\<i\\>\n"), card.npos) << card;
+  EXPECT_NE(card.find("0. a\\\\n---\\\\n\\| b\n1. \\<i\\>\n"), card.npos) << card;
   EXPECT_NE(card.find("name: \"x\\\": \\n- y.csv\"\n"), card.npos) << card;
 }
 

@@ -71,7 +71,9 @@ struct MadePage {
   [[nodiscard]] predict::Task task() const {
     predict::Task task{.problem_type = problem_type};
     for (std::size_t i = 0; i < labels; ++i) task.labels.push_back("label " + std::to_string(i));
-    if (labels == 3) task.labels[1] = "<b>bold</b>";
+    if (labels != 3) return task;
+    task.labels[1] = "<b>bold</b>";
+    task.labels[2] = "line\nbreak";
     return task;
   }
 

@@ -11,6 +11,7 @@
 
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/random.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
@@ -141,7 +142,7 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
     std::ranges::stable_sort(order, [&](auto a, auto b) { return set.labels[a] > set.labels[b]; });
   }
   for (std::size_t i = 0; i < std::min(order.size(), most_labels_listed); ++i) {
-    text += (i == 0 ? "\n  " : ", ") + labels[order[i]] + " " +
+    text += (i == 0 ? "\n  " : ", ") + shown(labels[order[i]]) + " " +
             with_share(set.labels[order[i]], set.examples);
   }
   if (order.size() > most_labels_listed) {
@@ -206,8 +207,8 @@ inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
     if (examples > few || examples + data.dev.labels[i] == 0) continue;
     const std::size_t like = count < most_named ? detail::label_like(data, i) : i;
     if ((examples > 1 && like == i) || ++count > most_named) continue;
-    text += (text.empty() ? "'" : ", '") + data.labels[i] + "' (" + std::to_string(examples);
-    text += like == i ? ")" : ", is it '" + data.labels[like] + "'?)";
+    text += (text.empty() ? "'" : ", '") + shown(data.labels[i]) + "' (" + std::to_string(examples);
+    text += like == i ? ")" : ", is it '" + shown(data.labels[like]) + "'?)";
   }
   if (count > most_named) text += ", and " + std::to_string(count - most_named) + " more";
   return count == 0 ? "" : "labels with few training examples are hardly learned: " + text;

@@ -15,6 +15,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/metric.hpp>
 
@@ -36,6 +37,11 @@ struct LabelScores {
 /// Returns the name of a label, or `LABEL_<index>` if it has none, as in transformers.
 inline std::string label_name(std::span<const std::string> names, std::size_t label) {
   return label < names.size() ? names[label] : "LABEL_" + std::to_string(label);
+}
+
+/// Returns the name of a label for people: a line break in it is shown as `\n`.
+inline std::string shown_label(std::span<const std::string> names, std::size_t label) {
+  return shown(label_name(names, label));
 }
 
 /// Returns scores from three counts: examples with the label, examples predicted to have it, and

@@ -25,7 +25,7 @@ inline constexpr std::size_t most_label_bars = 30;    // most labels in a figure
 inline constexpr std::size_t most_label_curves = 8;   // most labels in a chart
 
 inline std::string short_name(const predict::Task& task, std::size_t label) {
-  return html::cut(metrics::label_name(task.labels, label), 60);
+  return html::cut(metrics::shown_label(task.labels, label), 60);
 }
 
 inline std::string with_interval(double value, const metrics::Interval& interval) {

@@ -60,7 +60,7 @@ inline std::string text_cell(const ExampleText& example, std::size_t bytes) {
 inline std::string names_of(const std::vector<std::size_t>& labels, const predict::Task& task) {
   std::string out;
   for (const std::size_t label : labels) {
-    out += (out.empty() ? "" : ", ") + html::cut(metrics::label_name(task.labels, label), 40);
+    out += (out.empty() ? "" : ", ") + html::cut(metrics::shown_label(task.labels, label), 40);
   }
   return out.empty() ? "–" : html::cut(out, 200);
 }
@@ -71,7 +71,7 @@ inline std::string scores_cell(std::span<const float> logits, const predict::Tas
   std::string out;
   for (const std::size_t label : predict::greatest(scores, 3)) {
     out += (out.empty() ? "" : "<br>") +
-           html::escaped(html::cut(metrics::label_name(task.labels, label), 40)) + " " +
+           html::escaped(html::cut(metrics::shown_label(task.labels, label), 40)) + " " +
            log::fixed(scores[label], 3);
   }
   return out;
@@ -85,7 +85,7 @@ inline std::string label_filter(const std::string& name, const std::string& titl
       "<label>" + title + " <select id=\"filter-" + name + "\"><option value=\"\">any</option>";
   for (std::size_t i = 0; i < std::min(task.labels.size(), most_options); ++i) {
     out += "<option value=\"" + std::to_string(i) + "\">" +
-           html::escaped(html::cut(task.labels[i], 40)) + "</option>";
+           html::escaped(html::cut(metrics::shown_label(task.labels, i), 40)) + "</option>";
   }
   return out + "</select></label> ";
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
@@ -17,13 +18,16 @@ namespace seqtrain::report {
 /// The rows of a table, each a list of cells.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Returns rows as text with aligned columns: the first column left, the others right.
-inline std::string align(const Rows& rows) {
+/// Returns rows as text with aligned columns: the first column left, the others right. A line break
+/// in a cell is shown as `\n`.
+inline std::string align(Rows rows) {
   std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
+  for (auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = shown(row[i]);
       widths[i] = std::max(widths[i], log::columns(row[i]));
+    }
   }
   std::string text;
   for (const auto& row : rows) {
@@ -98,23 +102,21 @@ inline std::string one_answer_warning(const metrics::ClassificationReport& dev,
   if (most == 0 || most < answers.sum()) return {};
   if (dev.confusion.row(said).sum() == most) return {};
   return "the model answers all " + std::to_string(most) + " dev examples with '" +
-         names[static_cast<std::size_t>(said)] +
+         shown(names[static_cast<std::size_t>(said)]) +
          "', so it has learned nothing; try a lower --learning-rate (2e-5 to 5e-5 is usual), or "
          "more epochs";
 }
 
 /// Returns text for a cell of a Markdown table: characters with a meaning in Markdown or HTML are
-/// escaped, and control characters become spaces.
+/// escaped, and a line break is shown as `\n`.
 inline std::string markdown_cell(std::string_view text) {
   constexpr std::string_view markup = R"(\`*_[]|)";
   std::string cell;
-  for (const char c : text) {
+  for (const char c : shown(text)) {
     if (c == '<') {
       cell += "&lt;";
     } else if (c == '&') {
       cell += "&amp;";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      cell += ' ';
     } else {
       if (markup.find(c) != std::string_view::npos) cell += '\\';
       cell += c;

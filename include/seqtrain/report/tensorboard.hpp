@@ -104,7 +104,7 @@ class TensorBoard {
       summary.scalar(split + "/" + name, value);
     }
     for (std::size_t i = 0; i < report.labels.size(); ++i) {
-      const std::string name = metrics::label_name(options_.labels, i);
+      const std::string name = metrics::shown_label(options_.labels, i);
       summary.scalar(split + "_labels/precision/" + name, report.labels[i].precision)
           .scalar(split + "_labels/recall/" + name, report.labels[i].recall)
           .scalar(split + "_labels/f1/" + name, report.labels[i].f1);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -62,12 +63,12 @@ inline std::string in_quotes(std::string_view text) {
   return json::Writer{}.value(text).text();
 }
 
-/// Returns a text as one cell of a Markdown table, escaped.
+/// Returns a text as one cell of a Markdown table, escaped. A line break is shown as `\n`.
 inline std::string cell(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : shown(text)) {
     if (std::string_view{"|\\`*_<>[]#"}.find(c) != std::string_view::npos) escaped += '\\';
-    escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    escaped += c;
   }
   return escaped;
 }

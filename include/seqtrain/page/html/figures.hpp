@@ -122,7 +122,7 @@ inline constexpr std::size_t most_heat_labels = 25;
   const auto characters = static_cast<std::size_t>(std::max(3.0, size / 7));
   for (std::size_t i = 0; i < labels; ++i) {
     const double at = size * (static_cast<double>(i) + 0.5);
-    const std::string name = metrics::label_name(names, i);
+    const std::string name = metrics::shown_label(names, i);
     out += svg_text(left - 6, top + at + 4, "end", cut(name, 16)) +
            svg_text(left + at, top - 6, "middle", cut(name, characters));
   }
@@ -145,8 +145,8 @@ inline constexpr std::size_t most_heat_labels = 25;
              log::fixed(x + 1, 1) + "\" y=\"" + log::fixed(y + 1, 1) + "\" width=\"" +
              log::fixed(size - 2, 1) + "\" height=\"" + log::fixed(size - 2, 1) +
              "\" fill-opacity=\"" + log::fixed(0.06 + 0.94 * share, 2) + "\"><title>gold " +
-             escaped(metrics::label_name(names, gold)) + ", predicted " +
-             escaped(metrics::label_name(names, said)) + ": " + html::count(count) + ", " +
+             escaped(metrics::shown_label(names, gold)) + ", predicted " +
+             escaped(metrics::shown_label(names, said)) + ": " + html::count(count) + ", " +
              log::fixed(100 * share, 1) + " % of the gold label</title></rect>";
       if (size >= 34) {
         out += svg_text(x + size / 2, y + size / 2 + 4, "middle", html::count(count),

@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/page/html/text.hpp>
 #include <seqtrain/report/table.hpp>
 
 namespace seqtrain::page::html {
 
 /// Returns rows of plain text as an HTML table: the first row is its head, the first column is
-/// aligned left. With JavaScript, columns can be sorted.
+/// aligned left. A line break in a cell is shown as `\n`. With JavaScript, columns can be sorted.
 [[nodiscard]] inline std::string table(const report::Rows& rows, std::string_view caption = {}) {
   std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\"" +
                     attribute("aria-label", caption.empty() ? "table" : caption) +
@@ -20,11 +21,11 @@ namespace seqtrain::page::html {
     out += i == 0 ? "<thead><tr>" : "<tr>";
     for (std::size_t j = 0; j < rows[i].size(); ++j) {
       if (i == 0) {
-        out += "<th scope=\"col\">" + escaped(rows[i][j]) + "</th>";
+        out += "<th scope=\"col\">" + escaped(shown(rows[i][j])) + "</th>";
       } else if (j == 0) {
-        out += "<th scope=\"row\"><bdi>" + escaped(rows[i][j]) + "</bdi></th>";
+        out += "<th scope=\"row\"><bdi>" + escaped(shown(rows[i][j])) + "</bdi></th>";
       } else {
-        out += "<td><bdi>" + escaped(rows[i][j]) + "</bdi></td>";
+        out += "<td><bdi>" + escaped(shown(rows[i][j])) + "</bdi></td>";
       }
     }
     out += i == 0 ? "</tr></thead><tbody>" : "</tr>";
