@@ -128,8 +128,7 @@ TEST(Reader, NamesFileLineAndFieldOfABadJsonRecord) {
   EXPECT_EQ(problem(good + "{\"text\":\"a\",\"label\":null}"), "f:3: label: missing");
   EXPECT_EQ(problem(good + "{\"text\":\"a\",\"label\":0.5}"),
             "f:3: label: a label is a name or a whole number");
-  EXPECT_EQ(problem(good + "{\"text\":\"a\",\"label\":[]}"),
-            "f:3: label: a label is a name or a whole number");
+  EXPECT_EQ(problem(good + "{\"text\":\"a\",\"label\":[]}"), "f:3: label: missing");
   EXPECT_EQ(
       problem(
           "{\"premise\":\"a\",\"hypothesis\":\"b\",\"label\":0}\n{\"premise\":\"a\",\"label\":0}"),
@@ -148,6 +147,42 @@ TEST(Reader, NamesFileAndLineOfABadTableRow) {
   EXPECT_EQ(problem("text,label\n\"a\nb\",1\n\"c,1\n"), "f:4: a quote is not closed");
   EXPECT_EQ(problem("text,label\n\"a\"b,1\n"), "f:2: text after a closing quote");
   EXPECT_TRUE(problem("text,label\na\"b,1\n").starts_with("f:2: a quote inside a field"));
+}
+
+TEST(Reader, TakesAListOfOneLabel) {
+  const std::string first = R"({"text":"a","label":)";
+  EXPECT_EQ(read(first + R"(["good"]})"), Found{"a|~|good"});
+  EXPECT_EQ(read(first + R"([3]})"), Found{"a|~|3"});
+  EXPECT_EQ(read(first + R"([true]})"), Found{"a|~|true"});
+  EXPECT_EQ(problem(first + R"(["good","bad"]})"),
+            "f:1: label: holds 2 labels, expected one; several labels of a record are "
+            "--problem-type multi_label_classification");
+  EXPECT_EQ(problem(first + R"([[0,5,"x"]]})"),
+            "f:1: label: holds spans of the text, [begin, end, label], not a label of the text; "
+            "export the labels of whole texts, such as doccano's text classification");
+  EXPECT_NE(problem(first + R"([{"a":1}]})").find("a list holds lists or objects"),
+            std::string::npos);
+  EXPECT_EQ(problem(first + R"([0.5]})"), "f:1: label: a label is a name or a whole number");
+  EXPECT_EQ(problem(first + R"([null]})"), "f:1: label: missing");
+  EXPECT_EQ(read(first + R"([]})", "f", {.label_optional = true}), Found{"a|~|~"});
+}
+
+TEST(Reader, SaysWhatToDoAboutAQuoteAfterABackslash) {
+  const std::string head = "text,label\nx,1\n";
+  const std::string wanted =
+      R"(: a quote after a backslash ends the field; write a quote inside a field as "", not as )"
+      R"(\"; Spark does so with .option("escape", "\""))";
+  for (const char* record : {R"("She said \"hello\", then left",1)", R"("5\" screen",1)",
+                             R"("ends \"",1)", R"("a\",b",1)", R"(5\" screen,1)", R"("\"",1)"}) {
+    EXPECT_EQ(problem(head + record + "\n"), "f:3" + wanted) << record;
+    EXPECT_EQ(problem(head + "\"a\nb\",2\n" + record + "\n\"y\",1\n"), "f:5" + wanted) << record;
+  }
+  // RFC 4180 gives a backslash no meaning.
+  EXPECT_EQ(read("text,label\n\"C:\\dir\\\",1\n\"a\\\"\"b\",\"2\\\"\n", "f.csv"),
+            (Found{"C:\\dir\\|~|1", "a\\\"b|~|2\\"}));
+  EXPECT_EQ(problem(head + "5\" screen,1\n\"a\\\",1\n"),
+            "f:3: a quote inside a field that does not begin with one; put the field into quotes "
+            "and double its own");
 }
 
 TEST(Reader, NamesTheLineThatIsNotUtf8) {

@@ -92,6 +92,11 @@ TEST(Targets, OfSeveralLabelsAreArraysOfNamesOrOfZerosAndOnes) {
             expected);
 }
 
+TEST(Targets, OfSeveralLabelsAreNoSpans) {
+  EXPECT_EQ(problem_with(R"({"text": "a", "label": [[0, 5, "red"]]})", tags),
+            "f:1: label: holds spans of the text, [begin, end, label], not a label of the text");
+}
+
 TEST(Targets, OfSeveralLabelsMayBeNamesOrIdsWithCommasBetweenThem) {
   const Floats expected{1, 0, 1, 0, 1, 0, 0, 1, 1};
   EXPECT_EQ(targets_of(with_targets("text\tlabel\na\tblue, red\nb\tgreen\nc\t1,2\n", tags)),

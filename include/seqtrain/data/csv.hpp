@@ -13,7 +13,9 @@
 namespace seqtrain::data {
 
 /// Parses records of RFC 4180, i.e. cells between commas. A quoted cell may hold commas, line
-/// breaks and doubled quotes. Lines may end in LF alone.
+/// breaks and doubled quotes. Lines may end in LF alone. A backslash is an ordinary character, so
+/// the quote after it ends a cell; if that makes a record wrong, the error says what to do about
+/// it.
 class CsvParser {
  public:
   explicit CsvParser(const Source& source) : source_{&source} {}
@@ -35,8 +37,8 @@ class CsvParser {
   std::string_view plain(std::string_view& text) const {
     const std::size_t end = std::min(text.find_first_of(",\n\""), text.size());
     if (end < text.size() && text[end] == '"') {
-      throw source_->error("a quote inside a field that does not begin with one", text.substr(end),
-                           {}, "put the field into quotes and double its own");
+      throw error("a quote inside a field that does not begin with one", text.substr(end),
+                  text.data() + end + 1, "put the field into quotes and double its own");
     }
     std::string_view cell = text.substr(0, end);
     text.remove_prefix(end);
@@ -50,7 +52,9 @@ class CsvParser {
     std::string* unescaped = nullptr;
     for (;;) {
       const std::size_t quote = text.find('"');
-      if (quote == std::string_view::npos) throw source_->error("a quote is not closed", opening);
+      if (quote == std::string_view::npos) {
+        throw error("a quote is not closed", opening, text.data() + text.size());
+      }
       const std::string_view piece = text.substr(0, quote);
       text.remove_prefix(quote + 1);
       const bool doubled = text.starts_with('"');
@@ -72,9 +76,22 @@ class CsvParser {
     const std::string_view rest = text;
     if (text.starts_with('\r')) text.remove_prefix(1);
     if (text.empty()) return false;
-    if (!text.starts_with('\n')) throw source_->error("text after a closing quote", rest);
+    if (!text.starts_with('\n')) throw error("text after a closing quote", rest, rest.data());
     text.remove_prefix(1);
     return false;
+  }
+
+  /// Makes an error at `part` of the record. If the record has a quote after a backslash before
+  /// `read`, where the parser stands, that quote is probably meant to be inside a cell, so the
+  /// error names it instead.
+  [[nodiscard]] InputError error(const char* problem, std::string_view part, const char* read,
+                                 const std::string& advice = {}) const {
+    const auto done = record_.substr(0, static_cast<std::size_t>(read - record_.data()));
+    const std::size_t escaped = done.find("\\\"");
+    if (escaped == std::string_view::npos) return source_->error(problem, part, {}, advice);
+    return source_->error("a quote after a backslash ends the field", done.substr(escaped), {},
+                          R"(write a quote inside a field as "", not as \"; Spark does so with )"
+                          R"(.option("escape", "\""))");
   }
 
   /// Returns the buffer for the text of the current cell.

@@ -20,6 +20,7 @@
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
+#include <seqtrain/data/targets.hpp>
 
 namespace seqtrain::data {
 
@@ -112,7 +113,7 @@ class JsonLineParser {
         result.text_pair.reset();
         if (!member.value.is_null()) result.text_pair = string(member, line);
       } else if (member.key == fields.label && !fields.label.empty()) {
-        result.label = fields.label_as_json ? as_json(member) : label(member, line);
+        result.label = fields.label_as_json ? as_json(member) : one_label(member, line);
       } else if (!set_column_label(member, fields, line) && later.is_new(member.key)) {
         new_fields_.emplace_back(member.key);
       }
@@ -144,15 +145,37 @@ class JsonLineParser {
     return text;
   }
 
-  std::optional<std::string_view> label(const Member& member, std::string_view line) {
-    if (member.value.is_null()) return {};
-    if (member.value.is_string()) return string(member, line);
-    if (member.value.is_bool()) return bool{member.value} ? "true" : "false";
+  /// Returns the label of a single-label task: a label, or the only item of a list, as doccano
+  /// writes it. An empty list is no label.
+  std::optional<std::string_view> one_label(const Member& member, std::string_view line) {
+    simdjson::dom::array items;
+    if (member.value.get(items) != simdjson::SUCCESS) return label(member.value, member, line);
+    if (items.size() == 0) return {};
+    const simdjson::dom::element first = items.at(0);
+    if (first.is_array() || first.is_object()) {
+      throw source_->error(
+          is_span(first) ? spans_are_no_label : "a list holds lists or objects", line,
+          std::string{member.key},
+          "export the labels of whole texts, such as doccano's text classification");
+    }
+    if (items.size() == 1) return label(first, member, line);
+    throw source_->error("holds " + std::to_string(items.size()) + " labels, expected one", line,
+                         std::string{member.key},
+                         "several labels of a record are "
+                         "--problem-type multi_label_classification");
+  }
+
+  /// Returns the text of a label that is a name, a whole number or a bool.
+  std::optional<std::string_view> label(simdjson::dom::element value, const Member& member,
+                                        std::string_view line) {
+    if (value.is_null()) return {};
+    if (std::string_view name; value.get(name) == simdjson::SUCCESS) return name;
+    if (value.is_bool()) return bool{value} ? "true" : "false";
     std::int64_t number = 0;
     double real = 0.5;
-    if (member.value.get(number) != simdjson::SUCCESS) {
-      const bool whole = member.value.get(real) == simdjson::SUCCESS && std::abs(real) < 1e9 &&
-                         std::trunc(real) == real;
+    if (value.get(number) != simdjson::SUCCESS) {
+      const bool whole =
+          value.get(real) == simdjson::SUCCESS && std::abs(real) < 1e9 && std::trunc(real) == real;
       if (!whole) {
         throw source_->error("a label is a name or a whole number", line, std::string{member.key});
       }
@@ -175,7 +198,7 @@ class JsonLineParser {
     const auto found = std::ranges::find(columns, member.key);
     if (found == columns.end()) return false;
     labels_->set(static_cast<std::size_t>(found - columns.begin()),
-                 label(member, line).value_or("null"));
+                 label(member.value, member, line).value_or("null"));
     return true;
   }
 

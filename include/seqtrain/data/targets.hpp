@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/labels.hpp>
 
 namespace seqtrain::data {
@@ -26,6 +28,25 @@ namespace seqtrain::data {
   return fits ? std::optional{static_cast<float>(*number)} : std::nullopt;
 }
 
+/// Tells whether a value is a span of a text, [begin, end, label], as doccano and other tools for
+/// marking passages write it.
+[[nodiscard]] inline bool is_span(simdjson::dom::element value) {
+  simdjson::dom::array parts;
+  std::int64_t offset = 0;
+  std::string_view label;
+  return value.get(parts) == simdjson::SUCCESS && parts.size() == 3 &&
+         parts.at(0).get(offset) == simdjson::SUCCESS &&
+         parts.at(1).get(offset) == simdjson::SUCCESS &&
+         parts.at(2).get(label) == simdjson::SUCCESS;
+}
+
+inline constexpr const char* spans_are_no_label =
+    "holds spans of the text, [begin, end, label], not a label of the text";
+
+inline constexpr const char* expected_label_array =
+    "a label is a JSON array of names, or of a 0 or a 1 for each label, or names with commas "
+    "between them";
+
 /// Reads labels of multi-label classification. Each is a JSON array that holds either names of
 /// labels, or a 0 or a 1 for every label; or it is names or ids with commas between them: `4,27`.
 class LabelArray {
@@ -35,6 +56,7 @@ class LabelArray {
   bool parse(std::string_view text) {
     names_.clear();
     numbers_.clear();
+    problem_ = expected_label_array;
     simdjson::dom::element value;
     const bool is_json = parser_.parse(text.data(), text.size()).get(value) == simdjson::SUCCESS;
     simdjson::dom::array items;
@@ -44,13 +66,17 @@ class LabelArray {
       return !text.starts_with('[') && !text.starts_with('{') && add_list(text);
     }
     for (const simdjson::dom::element item : items) {
-      if (!add(item)) return false;
+      if (add(item)) continue;
+      if (is_span(item)) problem_ = spans_are_no_label;
+      return false;
     }
     return names_.empty() || numbers_.empty();
   }
 
   [[nodiscard]] std::span<const std::string_view> names() const { return names_; }
   [[nodiscard]] std::span<const float> numbers() const { return numbers_; }
+  /// Returns an error message for a text of another form.
+  [[nodiscard]] std::string problem() const { return problem_; }
 
  private:
   /// Adds names with commas between them, without the blanks around them.
@@ -79,11 +105,8 @@ class LabelArray {
   simdjson::dom::parser parser_;
   std::vector<std::string_view> names_;
   std::vector<float> numbers_;
+  const char* problem_ = expected_label_array;
 };
-
-inline constexpr const char* expected_label_array =
-    "a label is a JSON array of names, or of a 0 or a 1 for each label, or names with commas "
-    "between them";
 
 inline constexpr const char* expected_distribution =
     "a soft label is a JSON array or object of probabilities whose sum is 1, or a label";
@@ -109,7 +132,7 @@ class Targets {
  private:
   std::string parse_number(std::string_view text) {
     const auto number = finite_number(text);
-    if (!number) return "'" + std::string{text} + "' is not a finite number";
+    if (!number) return "'" + shown(text) + "' is not a finite number";
     numbers_.assign(1, *number);
     return {};
   }
@@ -157,7 +180,7 @@ class Targets {
   }
 
   std::string parse_array(std::string_view text, const Labels& labels) {
-    if (!array_.parse(text)) return expected_label_array;
+    if (!array_.parse(text)) return array_.problem();
     numbers_.assign(labels.size(), 0);
     for (const std::string_view name : array_.names()) {
       const auto known = labels.find(name);
