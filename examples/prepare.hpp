@@ -15,8 +15,10 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/hold_out.hpp>
+#include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/any_classifier.hpp>
@@ -200,7 +202,9 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   auto job = first ? open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
   keep_way_of_model(program, tokenizer, flags, results.flags);
-  auto labels = flags.choose_labels();
+  auto labels = flags.choose_labels([&](const auto& spellings, const std::string& name) {
+    if (first) log.info("One label, '" + shown(name) + "': " + data::to_text(spellings));
+  });
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
   if (is_elsewhere(given)) options.base_name = given;
@@ -264,6 +268,14 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   run.results.data = data::describe(examples.train, examples.dev, run.labels);
   log.lines(data::to_text(*run.results.data));
   log.warning(data::leak_warning(*run.results.data));
+  const auto& [names, train_set, dev_set] = *run.results.data;
+  log.warning(data::like_label_warning(
+      names, train_set.labels,
+      "--join-labels joins those of a training file, --labels names the right ones"));
+  if (run.flags.labels.empty()) {
+    log.warning(data::missing_label_warning(names, train_set.labels));
+    log.warning(data::list_label_warning(names, train_set.labels));
+  }
   log.warning(data::rare_label_warning(*run.results.data));
   log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
   const bool keeps = run.model.has_kernels() || model::operators_keep_states(program.device);

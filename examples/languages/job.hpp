@@ -15,9 +15,11 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/cli/flag_text.hpp>
+#include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/classification.hpp>
@@ -90,7 +92,17 @@ struct Job {
     if (labelled) options.encode.max_length = static_cast<std::size_t>(max_length);
     options.workers = static_cast<std::size_t>(threads);
     auto set = seqtrain::data::encode_file(data / file, tokenizer, labels, options).set;
+    if (labelled && file == "train.csv" && !published) warn_of_labels(set);
     return published && published->backwards ? seqtrain::data::reversed(set) : std::move(set);
+  }
+
+  /// Logs a warning if labels differ only in their spelling or often stand for a missing value.
+  void warn_of_labels(const seqtrain::data::EncodedSet& set) const {
+    using namespace seqtrain::data;
+    const auto examples = label_counts(set, labels.problem_type(), labels.size());
+    log.warning(like_label_warning(labels.names(), examples,
+                                   "write those that mean the same in one way in train.csv"));
+    log.warning(missing_label_warning(labels.names(), examples));
   }
 
   [[nodiscard]] seqtrain::data::BucketLoader load(seqtrain::data::EncodedSet set) const {

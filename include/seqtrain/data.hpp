@@ -12,8 +12,10 @@
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/hold_out.hpp>
+#include <seqtrain/data/label_key.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/language_loader.hpp>
+#include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/near_equal.hpp>
 #include <seqtrain/data/plan.hpp>

@@ -303,10 +303,31 @@ TEST_F(TrainFlagsTest, HaveTheSettingsOfEarlierVersionsAsDefaults) {
   for (const auto& [name, value] :
        std::vector<std::pair<std::string, std::string>>{{"loss", "default"},
                                                         {"soft-labels", "false"},
+                                                        {"join-labels", "false"},
                                                         {"order", "bucket"},
                                                         {"few-shot", "false"}}) {
     EXPECT_EQ(std::ranges::count(defaults, std::pair{name, value}), 1) << name;
   }
+}
+
+TEST_F(TrainFlagsTest, JoinLabelsOnlyIfAsked) {
+  const tests::TemporaryDirectory directory;
+  tests::write_file(directory / "config.json", "{}");
+  const auto file = tests::write_file(directory / "f.csv", "text,label\na,x\nb,X\nc,y\nd,x\n");
+  std::string joined;
+  const auto choose = [&](std::vector<const char*> more) {
+    more.insert(more.end(), {"--model", directory.path().c_str(), "--train-file", file.c_str()});
+    return parsed(more)
+        .choose_labels([&](const auto& spellings, const std::string& name) {
+          joined += name + ": " + data::to_text(spellings);
+        })
+        .names();
+  };
+  EXPECT_EQ(choose({}), (std::vector<std::string>{"X", "x", "y"}));
+  EXPECT_EQ(joined, "");
+  EXPECT_EQ(choose({"--join-labels"}), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(joined, "x: 'x' (2), 'X' (1)");
+  EXPECT_EQ(choose({"--join-labels", "--labels", "y,X"}), (std::vector<std::string>{"y", "X"}));
 }
 
 TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {

@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -5,8 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/describe.hpp>
+#include <seqtrain/data/like_labels.hpp>
 
+#include "support/encode_text.hpp"
+#include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"
+#include "support/random_table.hpp"
 #include "support/temporary_file.hpp"
 
 namespace seqtrain::data {
@@ -16,11 +24,22 @@ using tests::problem_of;
 using Names = std::vector<std::string>;
 
 /// Returns the labels found in a file with these labels.
-Names found(const Names& labels) {
+Names found(const Names& labels, const JoinLabels& join = {}) {
   std::string text = "text\tlabel\n";
   for (const auto& label : labels) text += "x\t" + label + "\n";
-  return find_labels(Reader{{.text = text, .name = "f"}}).names();
+  return find_labels(Reader{{.text = text, .name = "f"}}, join).names();
 }
+
+/// The labels that are joined, one group a line.
+struct Joined {
+  std::string text;
+
+  JoinLabels join() {
+    return [this](std::span<const LabelSpelling> spellings, const std::string& name) {
+      text += name + ": " + to_text(spellings) + "\n";
+    };
+  }
+};
 
 TEST(FindLabels, KnowsTheOrderOfPublicTasks) {
   const Names nli{"entailment", "neutral", "contradiction"};
@@ -32,6 +51,11 @@ TEST(FindLabels, KnowsTheOrderOfPublicTasks) {
 TEST(FindLabels, SortsNumbersByValueAndNamesByLetters) {
   EXPECT_EQ(found({"10", "9", "1", "9"}), (Names{"1", "9", "10"}));
   EXPECT_EQ(found({"b", "a", "10"}), (Names{"10", "a", "b"}));
+  EXPECT_EQ(found({"0.0", "1.0", "10.0", "2.0"}), (Names{"0.0", "1.0", "2.0", "10.0"}));
+  EXPECT_EQ(found({"10", "0.5", "5", "-2.5"}), (Names{"-2.5", "0.5", "5", "10"}));
+  EXPECT_EQ(found({"9007199254740993", "9007199254740992"}),
+            (Names{"9007199254740992", "9007199254740993"}));
+  EXPECT_EQ(found({"10.0", "2.0", "nan"}), (Names{"10.0", "2.0", "nan"}));
   EXPECT_EQ(found({"not_entailment", "entailment"}), (Names{"entailment", "not_entailment"}));
 }
 
@@ -40,6 +64,8 @@ TEST(FindLabels, TakeMinusOneForNoLabelBesideThreeIds) {
   EXPECT_EQ(found({"-1", "0", "1"}), (Names{"-1", "0", "1"}));
   EXPECT_EQ(found({"-1", "1"}), (Names{"-1", "1"}));
   EXPECT_EQ(found({"-1", "0", "1", "3"}), (Names{"-1", "0", "1", "3"}));
+  EXPECT_EQ(found({"-1.0", "0.0", "1.0", "2.0"}), (Names{"0.0", "1.0", "2.0"}));
+  EXPECT_EQ(found({"-1.0", "0.0", "1.0"}), (Names{"-1.0", "0.0", "1.0"}));
 }
 
 TEST(FindLabels, TakeAHyphenForAClassUnlessTheOthersAreMultiNlis) {
@@ -47,6 +73,45 @@ TEST(FindLabels, TakeAHyphenForAClassUnlessTheOthersAreMultiNlis) {
   EXPECT_EQ(found({"-", "0", "1", "2"}), (Names{"-", "0", "1", "2"}));
   EXPECT_EQ(found({"-", "neutral", "contradiction"}),
             (Names{"entailment", "neutral", "contradiction"}));
+}
+
+TEST(FindLabels, JoinLabelsThatDifferInCaseOrBlanksIfAsked) {
+  const Names labels{"good", "GOOD", "good ", "good", "bad", "BAD", "BAD"};
+  EXPECT_EQ(found(labels), (Names{"BAD", "GOOD", "bad", "good", "good "}));
+  Joined joined;
+  EXPECT_EQ(found(labels, joined.join()), (Names{"BAD", "good"}));
+  EXPECT_EQ(joined.text,
+            "BAD: 'BAD' (2), 'bad' (1)\n"
+            "good: 'good' (2), 'GOOD' (1), 'good ' (1)\n");
+  EXPECT_EQ(found({"Positive", "negative", "positive", "positive"}, joined.join()),
+            Labels::sentiment().names());
+  EXPECT_EQ(found({"1", "1.0", "10", "2"}, joined.join()), (Names{"1", "2", "10"}));
+  EXPECT_NE(problem_of([&] {
+              found({"a", "A"}, joined.join());
+            }).find("fewer than two"),
+            std::string::npos);
+}
+
+TEST(FindLabels, JoinNamesInArrays) {
+  const Source source{.text =
+                          "{\"text\": \"x\", \"label\": [\"good\", \"Bad\"]}\n"
+                          "{\"text\": \"y\", \"label\": [\"Good \", \"good\"]}\n",
+                      .name = "f"};
+  Joined joined;
+  const Reader reader{source, {.problem_type = ProblemType::multi_label}};
+  EXPECT_EQ(find_labels(reader, joined.join()).names(), (Names{"Bad", "good"}));
+}
+
+TEST(ChooseLabels, LeaveNamesOfTheUserAndTheModelAsTheyAre) {
+  const tests::TemporaryFile file{"text\tlabel\nx\tq\ny\tQ\nz\tp\n"};
+  Joined joined;
+  const auto choose = [&](const Names& given, const Names& of_model) {
+    return choose_labels(given, of_model, file.path(), {}, joined.join()).names();
+  };
+  EXPECT_EQ(choose({"Q", "q"}, {}), (Names{"Q", "q"}));
+  EXPECT_EQ(choose({}, {"Q", "q"}), (Names{"Q", "q"}));
+  EXPECT_EQ(joined.text, "");
+  EXPECT_EQ(choose({}, {}), (Names{"p", "q"}));
 }
 
 TEST(FindLabels, AreTheColumnsIfEachLabelHasOne) {
@@ -73,6 +138,46 @@ TEST(FindLabels, NameTheLineOfAnEmptyLabel) {
                       .name = "f"};
   const Reader reader{source, {.problem_type = ProblemType::multi_label}};
   EXPECT_EQ(problem_of([&] { find_labels(reader); }), "f:2: label: the label is empty");
+}
+
+/// Returns what a run finds in a text: the labels, what is joined, the warnings, and the id or the
+/// targets of each example.
+std::string found_in(const std::string& text, const std::string& name, bool several, bool join) {
+  const auto type = several ? ProblemType::multi_label : ProblemType::single_label;
+  const Source source{.text = text, .name = name};
+  const ReadOptions read{.problem_type = type};
+  Joined joined;
+  const auto labels = find_labels(Reader{source, read}, join ? joined.join() : JoinLabels{});
+  const auto encoded = tests::encode_text(source, tests::LetterTokenizer{}, labels);
+  std::string result = joined.text;
+  for (const auto& label : labels.names()) result += label + "\n";
+  for (std::size_t row = 0; row < encoded.set.size(); ++row) {
+    result += std::to_string(encoded.set.label(row));
+    for (const float target : encoded.set.targets(row)) result += target > 0 ? " 1" : " 0";
+    result += "\n";
+  }
+  const auto counts = label_counts(encoded.set, type, labels.size());
+  return result + like_label_warning(labels.names(), counts, "join") +
+         missing_label_warning(labels.names(), counts) + list_label_warning(labels.names(), counts);
+}
+
+TEST(FindLabels, AreTheSameInEveryFormat) {
+  std::size_t alike = 0, joined = 0;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const bool several = seed % 3 == 0, fits_tsv = seed % 2 == 0, join = seed % 5 < 2;
+    const tests::RandomTable table{seed, several, fits_tsv};
+    const auto lines = found_in(table.json_lines(), "f.jsonl", several, join);
+    EXPECT_EQ(lines, found_in(table.csv(), "f.csv", several, join)) << seed;
+    if (fits_tsv) EXPECT_EQ(lines, found_in(table.tsv(), "f.tsv", several, join)) << seed;
+    if (!several)
+      EXPECT_EQ(lines, found_in(table.json_lines(true), "f.jsonl", false, join)) << seed;
+    const bool warns = lines.find("labels that differ only") != std::string::npos;
+    EXPECT_FALSE(join && warns) << seed;  // Nothing is left to join.
+    alike += warns ? 1 : 0;
+    joined += join ? 1 : 0;
+  }
+  EXPECT_GT(alike, 50U);
+  EXPECT_GT(joined, 35U);
 }
 
 TEST(ChooseLabels, AsksTheUserThenTheModelThenTheFile) {

@@ -14,9 +14,32 @@ TEST(Labels, FindNamesNumbersAndOtherLetterCase) {
   EXPECT_EQ(labels.find("contradiction"), 2);
   EXPECT_EQ(labels.find("1"), 1);
   EXPECT_EQ(labels.find("NEUTRAL"), 1);
-  for (const char* unknown : {"3", "-1", "", "-", "1.0", "1 ", "entail", "99999999999999999999"}) {
+  for (const char* unknown : {"3", "-1", "", "-", "1.5", "entail", "99999999999999999999"}) {
     EXPECT_FALSE(labels.find(unknown)) << unknown;
   }
+}
+
+TEST(Labels, IgnoreBlanksAroundALabelAndTheFormOfAWholeNumber) {
+  const Labels labels = Labels::nli();
+  EXPECT_EQ(labels.find(" neutral\u00a0"), 1);
+  EXPECT_EQ(labels.find("\ufeffNeutral"), 1);
+  EXPECT_EQ(labels.find("1.0"), 1);
+  EXPECT_EQ(labels.find("1 "), 1);
+  const Labels umlauts{{"Ärger", "gut"}};
+  EXPECT_EQ(umlauts.find("ÄRGER "), 0);
+  EXPECT_EQ(umlauts.find("A\u0308rger"), 0);
+  const Labels alike{{"good", "good ", "bad"}};
+  EXPECT_EQ(alike.find("good "), 1);
+  EXPECT_FALSE(alike.find(" good"));  // matches two names
+  const Labels blanks{{"1 ", "2 "}};
+  EXPECT_EQ(blanks.find("1"), 0);  // not the id 1
+}
+
+TEST(Labels, MeanNoGoldLabelByMinusOneAsPandasWritesIt) {
+  EXPECT_TRUE(Labels::nli().is_no_label("-1"));
+  EXPECT_TRUE(Labels::nli().is_no_label("-1.0"));
+  EXPECT_FALSE(Labels::nli().is_no_label("-1.5"));
+  EXPECT_FALSE((Labels{{"-1", "0", "1"}}.is_no_label("-1.0")));
 }
 
 TEST(Labels, PreferANameToANumberAndTheExactCase) {
@@ -46,7 +69,7 @@ TEST(Labels, CompareNumbersByTheirWholeValue) {
   EXPECT_EQ(stars.find("01"), 0);
   EXPECT_EQ(stars.find("2.0"), 1);
   EXPECT_EQ(stars.find("3e1"), 2);
-  for (const char* unknown : {"1.5", "-1", "nan", "inf", "1e999", "2 "}) {
+  for (const char* unknown : {"1.5", "-1", "nan", "inf", "1e999", "2 2"}) {
     EXPECT_FALSE(stars.find(unknown)) << unknown;
   }
   EXPECT_EQ((Labels{{"0.0", "1.0"}}.find("1")), 1);
@@ -63,6 +86,8 @@ TEST(Labels, SayWhatIsWrong) {
   const Labels labels = Labels::sentiment();
   EXPECT_EQ(labels.problem_with("7"), "label 7 is out of range 0 to 1");
   EXPECT_EQ(labels.problem_with("so-so"), "unknown label 'so-so'; known are: negative, positive");
+  EXPECT_EQ((Labels{{"a\nb", "c"}}.problem_with("x\ty")),
+            "unknown label 'x\\ty'; known are: a\\nb, c");
 }
 
 TEST(Labels, ShortenALongList) {

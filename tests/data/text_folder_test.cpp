@@ -154,6 +154,22 @@ TEST_F(TextFolderTest, GivesLabelsTheirIds) {
       path("neg") + ": unknown label 'neg'; known are: no, pos; --labels names them in order");
 }
 
+TEST_F(TextFolderTest, JoinsLabelsThatAreAlikeIfAsked) {
+  add("Good", "a.txt", "g");
+  add("good", "a.txt", "g");
+  add("good", "b.txt", "g");
+  add("bad", "a.txt", "b");
+  EXPECT_EQ(find_labels(TextFolder{directory_.path()}).names(), (Names{"Good", "bad", "good"}));
+  std::string joined;
+  const auto labels = choose_labels(
+      {}, {}, directory_.path(), {},
+      [&](const auto& spellings, const auto& name) { joined = name + ": " + to_text(spellings); });
+  EXPECT_EQ(labels.names(), (Names{"bad", "good"}));
+  EXPECT_EQ(joined, "good: 'good' (2), 'Good' (1)");
+  const auto set = encode_file(directory_.path(), LetterTokenizer{}, labels).set;
+  EXPECT_EQ(std::ranges::count(set.arrays().labels, 1), 3);
+}
+
 TEST_F(TextFolderTest, IsEncodedTheSameAtAnyNumberOfWorkers) {
   for (int i = 0; i < 400; ++i) {
     const std::string text(static_cast<std::size_t>(i * 7 % 1'000),

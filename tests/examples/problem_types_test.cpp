@@ -96,6 +96,24 @@ class ProblemTypes : public testing::Test {
   tests::TemporaryDirectory directory_;
 };
 
+TEST_F(ProblemTypes, OfLabelsThatAreAlikeAreSaid) {
+  const auto file = write_file(directory_ / "alike.csv",
+                               "text,label\na,good\nb,GOOD \nc,good\nd,NULL\ne,\"bad\nfilm\"\n");
+  const auto apart = run(file, "apart", "--max-steps 1");
+  ASSERT_EQ(apart.code, 0) << apart.output;
+  for (const char* part :
+       {"different labels to the model: 'good' (2), 'GOOD ' (1); --join-labels joins",
+        "a missing value are labels to the model: 'NULL' (1);", "\nbad\\nfilm  "}) {
+    EXPECT_NE(apart.output.find(part), std::string::npos) << part << "\n" << apart.output;
+  }
+  const auto joined = run(file, "joined", "--max-steps 1 --join-labels");
+  ASSERT_EQ(joined.code, 0) << joined.output;
+  EXPECT_NE(joined.output.find("One label, 'good': 'good' (2), 'GOOD ' (1)\n"), std::string::npos)
+      << joined.output;
+  EXPECT_NE(joined.output.find("good 3 (60.0 %)"), std::string::npos) << joined.output;
+  EXPECT_EQ(joined.output.find("different labels"), std::string::npos) << joined.output;
+}
+
 TEST_F(ProblemTypes, OfRegressionLearnsNumbers) {
   const auto ended =
       run(file_of("1.5", "-1.5"), "run", "--problem-type regression --best-model --epochs 12");

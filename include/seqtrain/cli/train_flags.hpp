@@ -81,8 +81,9 @@ struct TrainFlags : DataFlags,
 
   /// Returns the labels and the problem type. The names are those that the user gives, else the
   /// model's, else those of the training file. The problem type is the given one, else the model's.
-  /// Throws `InputError` if flags do not fit the problem type.
-  [[nodiscard]] data::Labels choose_labels() const {
+  /// With --join-labels, `join` gets the labels of the training file that are joined. Throws
+  /// `InputError` if flags do not fit the problem type.
+  [[nodiscard]] data::Labels choose_labels(const data::JoinLabels& join) const {
     const auto config = json::Document::load(std::filesystem::path{model} / "config.json");
     auto options = read_options();
     options.label_optional = !teacher.empty();
@@ -95,7 +96,7 @@ struct TrainFlags : DataFlags,
     require(loss != LossChoice::huber || options.problem_type == ProblemType::regression, "loss",
             "huber is for regression; see --problem-type");
     return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
-                               options);
+                               options, join_labels ? join : data::JoinLabels{});
   }
 
   /// Holds the share `--dev-fraction` out of the encoded training file. Throws `InputError` that

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/label_key.hpp>
 #include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_file.hpp>
@@ -19,6 +26,11 @@
 #include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
+
+/// Takes the spellings of a label that are joined, and the name of the joined label. A function
+/// that is empty means that labels are not joined.
+using JoinLabels =
+    std::function<void(std::span<const LabelSpelling> spellings, const std::string& name)>;
 
 namespace detail {
 
@@ -35,23 +47,48 @@ inline std::vector<std::string> in_standard_order(std::vector<std::string> found
     if (known(task)) return task.names();
   }
   std::ranges::sort(found);
-  const auto is_number = [](const auto& name) {
-    return parse_number<std::int64_t>(name).has_value();
-  };
+  const auto is_number = [](const auto& name) { return decimal_number(name).has_value(); };
   if (std::ranges::all_of(found, is_number)) {
-    std::ranges::sort(found, {},
-                      [](const auto& name) { return *parse_number<std::int64_t>(name); });
+    std::ranges::stable_sort(found, {}, [](const auto& name) {
+      return std::pair{*decimal_number(name), whole_value(name).value_or(0)};
+    });
   }
   return found;
 }
 
-using Names = std::set<std::string, std::less<>>;
+/// Names of labels with the number of examples that have each.
+using Names = std::map<std::string, std::size_t, std::less<>>;
 
 /// The names of labels, and the number of examples that have one.
 struct FoundLabels {
   Names names = {};
   std::size_t examples = 0;
 };
+
+/// Returns the names with one for all spellings of a label, in the place of the first of them.
+/// Calls `join` with each label that has several spellings.
+inline std::vector<std::string> joined_labels(const std::vector<std::string>& names,
+                                              const Names& examples, const JoinLabels& join) {
+  std::vector<std::size_t> counts;
+  for (const auto& name : names) {
+    const auto found = examples.find(name);
+    counts.push_back(found == examples.end() ? 0 : found->second);
+  }
+  std::map<std::string, std::string> name_of;  // by spelling
+  for (const auto& spellings : like_labels(names, counts)) {
+    const std::string name = joined_name(spellings);
+    for (const auto& spelling : spellings) name_of[spelling.name] = name;
+    join(spellings, name);
+  }
+  std::vector<std::string> result;
+  std::set<std::string> seen;
+  for (const auto& name : names) {
+    const auto joined = name_of.find(name);
+    const std::string& chosen = joined == name_of.end() ? name : joined->second;
+    if (seen.insert(chosen).second) result.push_back(chosen);
+  }
+  return result;
+}
 
 /// Throws `InputError` if most examples have a label of their own, as texts are. A few examples
 /// prove nothing.
@@ -68,9 +105,9 @@ inline void demand_repeated(const FoundLabels& found, const Where& place) {
 /// Adds the label of an example.
 template <class R>
 void add_label(const R& reader, const Example& example, std::string_view label, Names& names) {
-  if (names.contains(label)) return;
+  if (const auto known = names.find(label); known != names.end()) return void(++known->second);
   if (label.empty()) throw reader.label_error("the label is empty", example, {});
-  names.emplace(label);
+  names.emplace(label, 1);
   if (names.size() > most_labels) {
     throw reader.label_error("too many different labels", example,
                              "name the field with --label-field");
@@ -94,7 +131,7 @@ void add_label_arrays(const R& reader, const Part& part, Names& names) {
   LabelArray array;
   reader.read(part, [&](const Example& example) {
     if (!example.label) return;
-    if (!array.parse(*example.label)) throw reader.label_error(expected_label_array, example, {});
+    if (!array.parse(*example.label)) throw reader.label_error(array.problem(), example, {});
     for (const auto name : array.names()) add_label(reader, example, name, names);
     for (std::size_t i = 0; i < array.numbers().size(); ++i) {
       add_label(reader, example, std::to_string(i), names);
@@ -117,8 +154,8 @@ inline void remove_no_label(Names& names) {
   const auto found = names.find(no_label);
   if (found == names.end()) return;
   const Labels nli = Labels::nli();
-  const bool others_are_nli = std::ranges::all_of(names, [&](const auto& name) {
-    return name == no_label || std::ranges::count(nli.names(), name) > 0;
+  const bool others_are_nli = std::ranges::all_of(names, [&](const auto& one) {
+    return one.first == no_label || std::ranges::count(nli.names(), one.first) > 0;
   });
   if (others_are_nli && names.size() > 1) names.erase(found);
 }
@@ -127,12 +164,16 @@ inline void remove_no_label(Names& names) {
 inline void remove_no_label_id(Names& names) {
   // The labels -1, 0 and 1 may mean negative, neutral and positive.
   constexpr std::size_t least = 3;
-  const std::size_t others = names.size() - names.count(no_label_id);
-  if (others < least) return;
-  for (std::size_t id = 0; id < others; ++id) {
-    if (!names.contains(std::to_string(id))) return;
+  std::set<std::int64_t> ids;
+  for (const auto& [name, count] : names) {
+    if (is_no_label_id(name)) continue;
+    const auto id = whole_value(name);
+    if (!id) return;
+    ids.insert(*id);
   }
-  if (const auto found = names.find(no_label_id); found != names.end()) names.erase(found);
+  if (ids.size() < least || *ids.begin() != 0) return;
+  if (*ids.rbegin() != static_cast<std::int64_t>(ids.size()) - 1) return;
+  std::erase_if(names, [](const auto& one) { return is_no_label_id(one.first); });
 }
 
 /// Throws `InputError` unless a file or directory has at least two labels.
@@ -142,9 +183,16 @@ inline void demand_two(std::size_t found, const Where& place) {
                    "name all of them with --labels a,b,c"};
 }
 
-/// Returns the labels of a file with these fields. `add_all` adds all labels to a set.
+inline std::vector<std::string> names_in(const Names& found) {
+  std::vector<std::string> names;
+  for (const auto& [name, count] : found) names.push_back(name);
+  return names;
+}
+
+/// Returns the labels of a file with these fields. `add_all` adds all labels to a map.
 template <class AddAll>
-Labels labels_of(const std::string& file, const Fields& fields, const AddAll& add_all) {
+Labels labels_of(const std::string& file, const Fields& fields, const JoinLabels& join,
+                 const AddAll& add_all) {
   const bool arrays = fields.label_as_json;
   const auto problem_type = arrays ? ProblemType::multi_label : ProblemType::single_label;
   if (!fields.label_columns.empty()) return Labels{fields.label_columns, problem_type};
@@ -156,9 +204,11 @@ Labels labels_of(const std::string& file, const Fields& fields, const AddAll& ad
     remove_no_label_id(found.names);
   }
   const Where place{.object = file, .field = fields.label};
-  demand_two(found.names.size(), place);
+  auto names = names_in(found.names);
+  if (join) names = joined_labels(names, found.names, join);
+  demand_two(names.size(), place);
   if (!arrays) demand_repeated(found, place);
-  return Labels{in_standard_order({found.names.begin(), found.names.end()}), problem_type};
+  return Labels{in_standard_order(std::move(names)), problem_type};
 }
 
 }  // namespace detail
@@ -166,17 +216,19 @@ Labels labels_of(const std::string& file, const Fields& fields, const AddAll& ad
 /// Returns the labels of a text's examples, or the three labels of MultiNLI if the label field is
 /// MultiNLI's, or the names of the columns if each label has one. "-" means "no label" if the other
 /// labels are MultiNLI's. "-1" means "no label" if the other labels are 0 to n-1 with n of at least
-/// 3; with only 0 and 1 it is a label. Throws `InputError` if there are fewer than two labels, or
-/// so many that the field cannot hold labels.
-inline Labels find_labels(const Reader& reader) {
-  return detail::labels_of(reader.name(), reader.fields(), [&](detail::FoundLabels& found) {
+/// 3; with only 0 and 1 it is a label. Labels that are all numbers have the order of their values.
+/// If there is a function `join`, labels that are alike as in `like_labels` are joined and passed
+/// to it. Throws `InputError` if there are fewer than two labels, or so many that the field cannot
+/// hold labels.
+inline Labels find_labels(const Reader& reader, const JoinLabels& join = {}) {
+  return detail::labels_of(reader.name(), reader.fields(), join, [&](detail::FoundLabels& found) {
     detail::add_labels_of(reader, found, [](std::string_view) {});
   });
 }
 
 /// Returns the labels of a file's examples by the rules for a `Reader`.
-inline Labels find_labels(RecordFile& file) {
-  return detail::labels_of(file.name(), file.fields(), [&](detail::FoundLabels& found) {
+inline Labels find_labels(RecordFile& file, const JoinLabels& join = {}) {
+  return detail::labels_of(file.name(), file.fields(), join, [&](detail::FoundLabels& found) {
     file.each_text([&](const Reader& reader) {
       detail::add_labels_of(reader, found, [&](std::string_view part) { file.forget(part); });
     });
@@ -185,28 +237,40 @@ inline Labels find_labels(RecordFile& file) {
 
 /// Returns the label names that a file declares, in the order of their ids, else the labels of its
 /// examples.
-inline Labels find_labels(const ExampleFile& file) {
-  if (const auto names = file.label_names(); !names.empty()) {
-    return Labels{
-        names, file.fields().label_as_json ? ProblemType::multi_label : ProblemType::single_label};
-  }
-  return detail::labels_of(file.name(), file.fields(), [&](detail::FoundLabels& found) {
+inline Labels find_labels(const ExampleFile& file, const JoinLabels& join = {}) {
+  const auto add_all = [&](detail::FoundLabels& found) {
     detail::add_labels_of(file, found, [](const ExampleFile::Part&) {});
-  });
+  };
+  auto names = file.label_names();
+  if (names.empty()) return detail::labels_of(file.name(), file.fields(), join, add_all);
+  if (join) {
+    detail::FoundLabels found;
+    add_all(found);
+    names = detail::joined_labels(names, found.names, join);
+  }
+  return Labels{std::move(names),
+                file.fields().label_as_json ? ProblemType::multi_label : ProblemType::single_label};
 }
 
 /// Returns the labels of a directory, which are the names of its folders.
-inline Labels find_labels(const TextFolder& folder) {
-  detail::demand_two(folder.labels().size(), {.object = folder.name()});
-  return Labels{detail::in_standard_order(folder.labels())};
+inline Labels find_labels(const TextFolder& folder, const JoinLabels& join = {}) {
+  auto names = folder.labels();
+  if (join) {
+    detail::Names examples;
+    for (std::size_t i = 0; i < names.size(); ++i) examples[names[i]] = folder.texts_of(i);
+    names = detail::joined_labels(names, examples, join);
+  }
+  detail::demand_two(names.size(), {.object = folder.name()});
+  return Labels{detail::in_standard_order(std::move(names))};
 }
 
 /// Returns a task's labels: those that the user names, else the model's if it has any, else those
-/// of the training file or directory. Regression has one label, which needs no name. Throws
-/// `InputError` if no labels are found.
+/// of the training file or directory, which `join` joins as in `find_labels`. Regression has one
+/// label, which needs no name. Throws `InputError` if no labels are found.
 inline Labels choose_labels(const std::vector<std::string>& given,
                             const std::vector<std::string>& of_model,
-                            const std::filesystem::path& train_file, const ReadOptions& options) {
+                            const std::filesystem::path& train_file, const ReadOptions& options,
+                            const JoinLabels& join = {}) {
   const ProblemType problem = options.problem_type;
   if (!given.empty()) return Labels{given, problem, options.soft_labels};
   if (problem == ProblemType::regression) return Labels::regression();
@@ -216,12 +280,12 @@ inline Labels choose_labels(const std::vector<std::string>& given,
                      {.object = "labels"},
                      "give them with --labels, in the order of the probabilities"};
   }
-  if (const auto file = open_example_file(train_file, options)) return find_labels(*file);
+  if (const auto file = open_example_file(train_file, options)) return find_labels(*file, join);
   if (is_text_folder(train_file)) {
-    return Labels{find_labels(TextFolder{train_file}).names(), problem};
+    return Labels{find_labels(TextFolder{train_file}, join).names(), problem};
   }
   RecordFile file{train_file, options};
-  return find_labels(file);
+  return find_labels(file, join);
 }
 
 }  // namespace seqtrain::data

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,28 +12,16 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/core/text_similarity.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/example.hpp>
+#include <seqtrain/data/label_key.hpp>
 
 namespace seqtrain::data {
 
-namespace detail {
-
-/// Returns the number if all of `text` is a finite number: 1, -2.5, 1e3.
-inline std::optional<double> decimal_number(std::string_view text) {
-  const auto number = parse_number<double>(text);
-  return number && std::isfinite(*number) ? number : std::nullopt;
+/// Tells whether a label is -1, as Hugging Face's data sets write it, or -1.0, as pandas does.
+[[nodiscard]] inline bool is_no_label_id(std::string_view label) {
+  return label == no_label_id || (label.starts_with("-1.") && detail::whole_value(label) == -1);
 }
-
-/// Returns the number if the value of `text` is an integer: 1 for 1, 01 and 1.0.
-inline std::optional<std::int64_t> whole_value(std::string_view text) {
-  if (const auto number = parse_number<std::int64_t>(text)) return number;
-  const auto number = decimal_number(text);
-  if (!number || std::trunc(*number) != *number || std::abs(*number) > 1e15) return {};
-  return static_cast<std::int64_t>(*number);
-}
-
-}  // namespace detail
 
 /// The names of a task's labels and its problem type. The id of a label is its index.
 class Labels {
@@ -54,8 +41,9 @@ class Labels {
     std::ranges::sort(sorted);
     demand(!sorted.front().empty(), "a label is empty");
     demand(std::ranges::adjacent_find(sorted) == sorted.end(), "a label is repeated");
+    for (const auto& name : names_) keys_.push_back(label_key(name));
     numbers_are_ids_ = std::ranges::none_of(
-        names_, [](const std::string& name) { return detail::decimal_number(name).has_value(); });
+        keys_, [](const std::string& key) { return detail::decimal_number(key).has_value(); });
   }
 
   /// Returns the labels of MultiNLI, SNLI and XNLI in Hugging Face's order.
@@ -76,37 +64,39 @@ class Labels {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::string& name(std::size_t id) const { return names_.at(id); }
 
-  /// Returns the id of a label as written in a file. An exact match comes first. Then a number
-  /// matches the name with an equal whole value, or is the id itself if no name is a number. Last,
-  /// letter case is ignored. Returns nothing if no name or several names match.
+  /// Returns the id of a label as written in a file. An exact match comes first. Then a whole
+  /// number is the id itself if no name is a number. Last, the only name with an equal `label_key`
+  /// matches: letter case, blanks around the label and the form of a whole number are ignored.
+  /// Returns nothing if no name or several names match.
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view text) const {
     if (const auto exact = std::ranges::find(names_, text); exact != names_.end()) {
-      return id_of(exact);
+      return static_cast<std::int32_t>(exact - names_.begin());
     }
-    if (const auto number = numbers_are_ids_ ? parse_number<std::int64_t>(text) : std::nullopt) {
+    if (const auto number = as_id(text)) {
       if (!is_id(*number)) return {};
       return static_cast<std::int32_t>(*number);
     }
-    if (const auto value = detail::whole_value(text)) {
-      return only([value](const auto& name) { return detail::whole_value(name) == value; });
-    }
-    return only([text](const auto& name) { return equal_but_case(name, text); });
+    const auto key = label_key(text);
+    const auto first = std::ranges::find(keys_, key);
+    if (first == keys_.end() || std::find(first + 1, keys_.end(), key) != keys_.end()) return {};
+    return static_cast<std::int32_t>(first - keys_.begin());
   }
 
-  /// Tells whether a label means that an example has no gold label: "-" or "-1", if that is not one
-  /// of the labels. Only single-label tasks have such examples.
+  /// Tells whether a label means that an example has no gold label: "-", "-1" or "-1.0", if that is
+  /// not one of the labels. Only single-label tasks have such examples.
   [[nodiscard]] bool is_no_label(std::string_view text) const {
     if (problem_type_ != ProblemType::single_label) return false;
     if (soft_ && text == "\"-\"") text = no_label;  // as JSON
-    return (text == no_label || text == no_label_id) && !find(text);
+    return (text == no_label || is_no_label_id(text)) && !find(text);
   }
 
   /// Returns an error message for a label that `find` does not know.
   [[nodiscard]] std::string problem_with(std::string_view text) const {
-    if (numbers_are_ids_ && parse_number<std::int64_t>(text)) {
-      return "label " + std::string{text} + " is out of range 0 to " + std::to_string(size() - 1);
+    if (as_id(text)) {
+      return "label " + shown(trimmed_label(text)) + " is out of range 0 to " +
+             std::to_string(size() - 1);
     }
-    return "unknown label '" + std::string{text} + "'; known are: " + listed();
+    return "unknown label '" + shown(text) + "'; known are: " + listed();
   }
 
   /// Returns the names separated by commas, shortened if there are many.
@@ -114,7 +104,7 @@ class Labels {
     constexpr std::size_t most = 20;
     std::string text;
     for (std::size_t i = 0; i < std::min(most, size()); ++i) {
-      text += (i > 0 ? ", " : "") + names_[i];
+      text += (i > 0 ? ", " : "") + shown(names_[i]);
     }
     return size() > most ? text + ", …" : text;
   }
@@ -126,21 +116,13 @@ class Labels {
     return number >= 0 && number < static_cast<std::int64_t>(size());
   }
 
-  [[nodiscard]] std::int32_t id_of(std::vector<std::string>::const_iterator name) const {
-    return static_cast<std::int32_t>(name - names_.begin());
-  }
-
-  /// Returns the id of the only name that fits. Returns nothing if none or several do.
-  template <class Fits>
-  [[nodiscard]] std::optional<std::int32_t> only(const Fits& fits) const {
-    const auto first = std::ranges::find_if(names_, fits);
-    if (first == names_.end() || std::find_if(first + 1, names_.end(), fits) != names_.end()) {
-      return {};
-    }
-    return id_of(first);
+  /// Returns the number if a label is a whole one and no name is a number.
+  [[nodiscard]] std::optional<std::int64_t> as_id(std::string_view text) const {
+    return numbers_are_ids_ ? detail::whole_value(trimmed_label(text)) : std::nullopt;
   }
 
   std::vector<std::string> names_;
+  std::vector<std::string> keys_ = {};  ///< a `label_key` for each name
   ProblemType problem_type_;
   bool soft_ = false;
   bool numbers_are_ids_ = true;  // No name is a number.

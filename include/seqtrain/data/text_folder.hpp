@@ -77,6 +77,10 @@ class TextFolder {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// Returns the names of the folders, sorted.
   [[nodiscard]] const std::vector<std::string>& labels() const { return labels_; }
+  /// Returns the number of texts in the folder of a label.
+  [[nodiscard]] std::size_t texts_of(std::size_t label) const {
+    return static_cast<std::size_t>(std::ranges::count(files_, label, &File::label));
+  }
 
   /// Cuts the files into parts of about `bytes`, in order.
   [[nodiscard]] std::vector<Part> parts(std::size_t bytes) const {

@@ -49,6 +49,7 @@ struct DataFlags {
   text::WindowPooling window_pooling = text::WindowPooling::mean;
   std::string problem_type = "";
   std::vector<std::string> labels = {};
+  bool join_labels = false;
   bool soft_labels = false;
   std::string text_field = "";
   std::string pair_field = "";
@@ -107,6 +108,9 @@ struct DataFlags {
              "regression, single_label_classification or multi_label_classification (default: the "
              "model's, else single_label_classification)")
         .add("labels", labels, "names of the labels in the order of their ids: a,b,c")
+        .add_switch("join-labels", join_labels,
+                    "labels of the training file that differ only in case, in blanks around them "
+                    "or in how a number is written are one label, called as most examples call it")
         .add_switch("soft-labels", soft_labels,
                     "a label is a probability for each label, as several people give")
         .add("text-field", text_field, "field or column of the text (default: recognised)")
