@@ -1,11 +1,17 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <arrow/array/builder_decimal.h>
+#include <arrow/array/builder_primitive.h>
+#include <arrow/util/decimal.h>
+#include <arrow/util/float16.h>
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/mapped_file.hpp>
@@ -18,6 +24,7 @@
 #include "support/corrupt.hpp"
 #include "support/letter_tokenizer.hpp"
 #include "support/parquet_file.hpp"
+#include "support/random_table.hpp"
 #include "support/row_of.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -25,6 +32,7 @@ namespace seqtrain::parquet {
 namespace {
 
 using tests::golden_parquet;
+using Lists = std::vector<std::vector<std::string>>;
 
 const tests::LetterTokenizer letters;
 
@@ -193,6 +201,157 @@ TEST(ParquetSplit, ReadsLabelsOfEachType) {
   EXPECT_EQ(joined_labels("double"), "0 2 1000 -4 none 0 2 1000 -4 none ");
   EXPECT_EQ(joined_labels("bool").substr(0, 11), "true false ");
   EXPECT_EQ(labels_of("null"), std::vector<std::string>(10, "none"));
+}
+
+/// Returns the labels in a column of a file with texts, one after the other.
+std::string labels_in(const std::shared_ptr<arrow::Array>& column,
+                      ProblemType type = ProblemType::single_label) {
+  const tests::TemporaryDirectory directory;
+  const auto path = directory / "f.parquet";
+  const std::vector<std::string> texts(static_cast<std::size_t>(column->length()), "x");
+  tests::write_arrays(path, {{"text", tests::array_of(texts)}, {"label", column}}, 2);
+  std::string labels;
+  try {
+    const auto file = open(path, options_for("label", type));
+    for (const auto& part : file->parts()) {
+      file->read(part, [&](const data::Example& example) {
+        labels += std::string{example.label.value_or("none")} + " ";
+      });
+    }
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    return labels + what.substr(what.find("f.parquet"));
+  }
+  return labels;
+}
+
+/// Returns a column of decimals. An empty text is a null.
+template <class Builder, class Decimal>
+std::shared_ptr<arrow::Array> decimals(const std::shared_ptr<arrow::DataType>& type,
+                                       const std::vector<std::string>& values) {
+  Builder builder{type};
+  const auto scale = static_cast<const arrow::DecimalType&>(*type).scale();
+  for (const auto& text : values) {
+    if (text.empty()) {
+      PARQUET_THROW_NOT_OK(builder.AppendNull());
+      continue;
+    }
+    Decimal value;
+    std::int32_t precision = 0, scale_of_text = 0;
+    PARQUET_THROW_NOT_OK(Decimal::FromString(text, &value, &precision, &scale_of_text));
+    PARQUET_THROW_NOT_OK(builder.Append(value.Rescale(scale_of_text, scale).ValueOrDie()));
+  }
+  return builder.Finish().ValueOrDie();
+}
+
+std::shared_ptr<arrow::Array> numeric(const std::vector<std::string>& values) {
+  return decimals<arrow::Decimal128Builder, arrow::Decimal128>(arrow::decimal128(38, 9), values);
+}
+
+std::shared_ptr<arrow::Array> halves(const std::vector<float>& values) {
+  arrow::HalfFloatBuilder builder;
+  for (const float value : values) {
+    PARQUET_THROW_NOT_OK(builder.Append(arrow::util::Float16::FromFloat(value).bits()));
+  }
+  return builder.Finish().ValueOrDie();
+}
+
+TEST(ParquetSplit, ReadsDecimalsAsTheirText) {
+  const std::vector<std::string> values{
+      "0",           "1",      "-2.5",
+      "0.000000001", "",       "-0.5",
+      "10",          "100.25", "99999999999999999999999999999.999999999"};
+  const std::string expected =
+      "0 1 -2.5 0.000000001 none -0.5 10 100.25 99999999999999999999999999999.999999999 ";
+  const auto wide =
+      decimals<arrow::Decimal256Builder, arrow::Decimal256>(arrow::decimal256(76, 38), values);
+  const auto regression = ProblemType::regression;
+  EXPECT_EQ(labels_in(numeric(values)), expected);
+  EXPECT_EQ(labels_in(numeric(values), regression), expected);
+  EXPECT_EQ(labels_in(wide), expected);
+  EXPECT_EQ(labels_in(wide, regression), expected);
+  const auto integers = decimals<arrow::Decimal128Builder, arrow::Decimal128>(
+      arrow::decimal128(5, 0), {"0", "-12", "300"});
+  EXPECT_EQ(labels_in(integers), "0 -12 300 ");
+}
+
+TEST(DecimalText, HasAPointWhereTheScaleSays) {
+  EXPECT_EQ(detail::decimal_text("25000", 4), "2.5");
+  EXPECT_EQ(detail::decimal_text("-5", 3), "-0.005");
+  EXPECT_EQ(detail::decimal_text("0", 9), "0");
+  EXPECT_EQ(detail::decimal_text("-100", 2), "-1");
+  EXPECT_EQ(detail::decimal_text("12", -2), "1200");
+  EXPECT_EQ(detail::decimal_text("0", -2), "0");
+  EXPECT_EQ(detail::decimal_text("120", 0), "120");
+}
+
+TEST(ParquetSplit, ReadsHalfFloatsAsNumbers) {
+  EXPECT_EQ(labels_in(halves({0, 1, -2, 2048})), "0 1 -2 2048 ");
+  EXPECT_EQ(labels_in(halves({0, 2.5F, -0.125F}), ProblemType::regression), "0 2.5 -0.125 ");
+  EXPECT_EQ(labels_in(halves({0, 1, 0.5F})),
+            "0 1 f.parquet:3: label: a label is a name or a whole number");
+}
+
+TEST(ParquetSplit, TakesAListOfOneLabel) {
+  EXPECT_EQ(labels_in(tests::array_of(Lists{{"good"},
+                                            {},
+                                            {
+                                                "bad",
+                                            }})),
+            "good none bad ");
+  EXPECT_EQ(labels_in(tests::array_of(Lists{{"good"}, {"good", "bad"}})),
+            "good f.parquet:2: label: holds 2 labels, expected one; several labels a row are "
+            "--problem-type multi_label_classification");
+  const auto items = std::make_shared<arrow::Decimal128Builder>(arrow::decimal128(38, 9));
+  arrow::ListBuilder builder{arrow::default_memory_pool(), items};
+  for (const int value : {1, 0}) {
+    PARQUET_THROW_NOT_OK(builder.Append());
+    PARQUET_THROW_NOT_OK(items->Append(arrow::Decimal128{value * std::int64_t{1'000'000'000}}));
+  }
+  const auto lists = builder.Finish().ValueOrDie();
+  EXPECT_EQ(labels_in(lists), "1 0 ");
+  EXPECT_EQ(labels_in(lists, ProblemType::multi_label), "[1] [0] ");
+}
+
+TEST(ParquetSplit, GivesLabelsOfJsonLines) {
+  const tests::TemporaryDirectory directory;
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    const bool several = seed % 3 == 0, join = seed % 2 == 0;
+    const tests::RandomTable table{seed, several, false};
+    std::vector<std::string> texts, labels;
+    Lists lists;
+    for (const auto& row : table.rows()) {
+      texts.push_back(row.text);
+      lists.push_back(row.labels);
+      if (!several) labels.push_back(row.labels[0]);
+    }
+    const auto lines = tests::write_file(directory / "f.jsonl", table.json_lines());
+    const auto type = several ? ProblemType::multi_label : ProblemType::single_label;
+    const auto found = [&](const std::filesystem::path& file, data::Labels& names) {
+      const data::ReadOptions read{.problem_type = type, .open = open};
+      std::string joined;
+      const auto say = [&](const auto& spellings, const std::string& name) {
+        joined += name + ": " + data::to_text(spellings) + "\n";
+      };
+      names = data::choose_labels({}, {}, file, read, join ? data::JoinLabels{say} : nullptr);
+      return std::pair{joined, data::encode_file(file, letters, names, {.read = read})};
+    };
+    auto of_lines = data::Labels::nli(), of_columns = of_lines;
+    const auto expected = found(lines, of_lines);
+    for (const auto& column :
+         {tests::array_of(lists), several ? nullptr : tests::array_of(labels)}) {
+      if (column == nullptr) continue;
+      const auto file = directory / "f.parquet";
+      tests::write_arrays(file, {{"text", tests::array_of(texts)}, {"label", column}}, 7);
+      const auto columns = found(file, of_columns);
+      EXPECT_EQ(of_columns, of_lines) << seed;
+      EXPECT_EQ(columns.first, expected.first) << seed;
+      EXPECT_TRUE(same_rows(columns.second.set, expected.second.set)) << seed;
+      EXPECT_TRUE(std::ranges::equal(columns.second.set.arrays().targets,
+                                     expected.second.set.arrays().targets))
+          << seed;
+    }
+  }
 }
 
 TEST(ParquetSplit, ANullLabelIsRefusedWithItsPlace) {

@@ -14,6 +14,8 @@
 #include <arrow/status.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
+#include <arrow/util/decimal.h>
+#include <arrow/util/float16.h>
 #include <arrow/visit_array_inline.h>
 
 #include <seqtrain/core/json_writer.hpp>
@@ -35,8 +37,24 @@ namespace detail {
          id == arrow::Type::BINARY_VIEW;
 }
 
+/// Returns a decimal as digits, without zeros at the end of its fraction: `2.5` for 25000 with a
+/// scale of 4. `digits` is the decimal without its point.
+[[nodiscard]] inline std::string decimal_text(std::string digits, std::int32_t scale) {
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.erase(0, 1);
+  if (scale < 0 && digits != "0") digits.append(static_cast<std::size_t>(-scale), '0');
+  if (scale > 0) {
+    const auto fraction = static_cast<std::size_t>(scale);
+    if (digits.size() <= fraction) digits.insert(0, fraction + 1 - digits.size(), '0');
+    digits.insert(digits.size() - fraction, ".");
+    digits.erase(digits.find_last_not_of('0') + 1);
+    if (digits.ends_with('.')) digits.pop_back();
+  }
+  return negative && digits != "0" ? "-" + digits : digits;
+}
+
 /// A visitor of arrays that calls `use` with the number at `row` if an array has numbers: integers,
-/// floats, doubles or bools.
+/// floats of any width or bools. A decimal becomes a `std::string`.
 template <class Use>
 struct NumberAt {
   std::int64_t row;
@@ -48,6 +66,12 @@ struct NumberAt {
     if constexpr (arrow::is_integer_type<T>::value || std::is_same_v<T, arrow::FloatType> ||
                   std::is_same_v<T, arrow::DoubleType> || std::is_same_v<T, arrow::BooleanType>) {
       use(array.Value(row));
+    } else if constexpr (std::is_same_v<T, arrow::HalfFloatType>) {
+      use(arrow::util::Float16::FromBits(array.Value(row)).ToFloat());
+    } else if constexpr (arrow::is_decimal_type<T>::value) {
+      const typename arrow::TypeTraits<T>::CType value{array.GetValue(row)};
+      const auto& type = static_cast<const arrow::DecimalType&>(*array.type());
+      use(decimal_text(value.ToIntegerString(), type.scale()));
     }
     return arrow::Status::OK();
   }
@@ -63,8 +87,8 @@ void with_number(const arrow::Array& array, std::int64_t row, const Use& use) {
 /// Tells whether an array of this type holds numbers.
 [[nodiscard]] inline bool is_number(const arrow::DataType& type) {
   const auto id = type.id();
-  return (arrow::is_integer(id) || id == arrow::Type::FLOAT || id == arrow::Type::DOUBLE ||
-          id == arrow::Type::BOOL);
+  return arrow::is_integer(id) || arrow::is_floating(id) || arrow::is_decimal(id) ||
+         id == arrow::Type::BOOL;
 }
 
 /// Tells whether an array of this type holds lists.
@@ -154,7 +178,8 @@ struct LabelForm {
 };
 
 /// The labels of neighbouring rows of a column in the form of JSON lines: strings unchanged,
-/// numbers as digits, lists as arrays. A `ClassLabel` becomes its name.
+/// numbers as digits, lists as arrays, or as their only item if a row has one label. A `ClassLabel`
+/// becomes its name.
 class LabelCells {
  public:
   /// All arguments must outlive this object.
@@ -168,32 +193,62 @@ class LabelCells {
   std::optional<std::string_view> at(std::int64_t row) {
     if (texts_) return texts_->at(row);
     if (array_->IsNull(row)) return {};
-    if (detail::is_list(*array_->type())) return list(row);
+    if (detail::is_list(*array_->type())) {
+      return form_->as_json ? with_list(row, &LabelCells::as_array)
+                            : with_list(row, &LabelCells::only_item);
+    }
     detail::with_number(*array_, row, [&](auto number) { text_ = scalar(number, row); });
     return text_;
   }
 
  private:
-  std::string_view list(std::int64_t row) {
+  /// The items of a row's list: those of `values` from `begin` to `end`.
+  struct Items {
+    const arrow::Array& values;
+    std::int64_t begin, end;
+  };
+  using Label = std::optional<std::string_view>;
+
+  /// Returns the label that a member function makes from the items of a row's list.
+  Label with_list(std::int64_t row, Label (LabelCells::*use)(const Items&, std::int64_t)) {
     const auto id = array_->type_id();
-    if (id == arrow::Type::LIST) return list_of(static_cast<const arrow::ListArray&>(*array_), row);
+    const auto of = [&](const auto& lists) {
+      const std::int64_t begin = lists.value_offset(row);
+      const Items items{*lists.values(), begin, begin + lists.value_length(row)};
+      if (begin < 0 || items.end < begin || items.end > items.values.length()) {
+        throw place_->error("a list reaches outside its values", row, "write the file again");
+      }
+      return (this->*use)(items, row);
+    };
+    if (id == arrow::Type::LIST) return of(static_cast<const arrow::ListArray&>(*array_));
     return id == arrow::Type::LARGE_LIST
-               ? list_of(static_cast<const arrow::LargeListArray&>(*array_), row)
-               : list_of(static_cast<const arrow::FixedSizeListArray&>(*array_), row);
+               ? of(static_cast<const arrow::LargeListArray&>(*array_))
+               : of(static_cast<const arrow::FixedSizeListArray&>(*array_));
   }
 
-  template <class List>
-  std::string_view list_of(const List& lists, std::int64_t row) {
-    const arrow::Array& items = *lists.values();
-    const std::int64_t begin = lists.value_offset(row);
-    const std::int64_t end = begin + lists.value_length(row);
-    if (begin < 0 || end < begin || end > items.length()) {
-      throw place_->error("a list reaches outside its values", row, "write the file again");
-    }
+  Label as_array(const Items& items, std::int64_t row) {
     json::Writer out;
     out.begin_array();
-    for (std::int64_t i = begin; i < end; ++i) add_item(items, i, row, out);
+    for (std::int64_t i = items.begin; i < items.end; ++i) add_item(items.values, i, row, out);
     text_ = out.end_array().text();
+    return text_;
+  }
+
+  /// Returns the only item, or nothing if there is none.
+  Label only_item(const Items& items, std::int64_t row) {
+    const std::int64_t count = items.end - items.begin;
+    if (count == 0) return {};
+    if (count > 1) {
+      throw place_->error("holds " + std::to_string(count) + " labels, expected one", row,
+                          "several labels a row are --problem-type multi_label_classification");
+    }
+    if (items.values.IsNull(items.begin)) throw place_->error("a list holds a null", row);
+    if (detail::is_text(*items.values.type())) {
+      text_ = Texts{items.values, *place_}.at(items.begin).value_or("");
+    } else {
+      detail::with_number(items.values, items.begin,
+                          [&](auto number) { text_ = scalar(number, row); });
+    }
     return text_;
   }
 
@@ -207,7 +262,11 @@ class LabelCells {
       if constexpr (std::is_integral_v<Number> && !std::is_same_v<Number, bool>) {
         if (!form_->names.empty()) return void(out.value(name(number, row)));
       }
-      out.value(number);
+      if constexpr (std::is_same_v<Number, std::string>) {
+        out.raw(number);
+      } else {
+        out.value(number);
+      }
     });
   }
 
@@ -215,6 +274,8 @@ class LabelCells {
   std::string_view scalar(Number number, std::int64_t row) {
     if constexpr (std::is_same_v<Number, bool>) {
       return number ? "true" : "false";
+    } else if constexpr (std::is_same_v<Number, std::string>) {
+      return decimal_ = number;
     } else if constexpr (std::is_integral_v<Number>) {
       if (form_->as_json || form_->names.empty()) return digits(number);
       return std::cmp_equal(number, -1) ? data::no_label : name(number, row);
@@ -249,6 +310,7 @@ class LabelCells {
   const Place* place_;
   std::optional<Texts> texts_;
   std::string text_;
+  std::string decimal_;
   char digits_[32] = {};
 };
 

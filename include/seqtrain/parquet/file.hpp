@@ -181,10 +181,6 @@ class File {
     const bool lists = detail::is_list(type);
     const arrow::DataType& item =
         lists ? *static_cast<const arrow::BaseListType&>(type).value_type() : type;
-    if (lists && !form_.as_json) {
-      throw wrong_type(type, "a label a row",
-                       "several labels a row are --problem-type multi_label_classification");
-    }
     const bool known =
         detail::is_text(item) || detail::is_number(item) || item.id() == arrow::Type::NA;
     if (!known) throw wrong_type(type, "names, numbers or lists of them");
