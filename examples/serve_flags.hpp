@@ -24,7 +24,7 @@ struct ServeFlags {
   std::string model = "";
   std::vector<std::string> adapters = {};
   std::string model_name = "model";
-  std::string host = "0.0.0.0";
+  std::string host = "127.0.0.1";
   std::int64_t port = 8080;
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::string precision = "auto";
@@ -34,6 +34,9 @@ struct ServeFlags {
   std::int64_t max_client_batch_size = 32;
   std::int64_t payload_limit = 1572864;
   double grace_seconds = 25;
+  std::vector<std::string> cors_allow_origin = {};
+  std::vector<std::string> allowed_hosts = {};
+  std::string api_key = "";                ///< `API_KEY`
   std::string health_route = "/health";    ///< `AIP_HEALTH_ROUTE`
   std::string predict_route = "/predict";  ///< `AIP_PREDICT_ROUTE`
 
@@ -52,7 +55,10 @@ struct ServeFlags {
              "adapters of the model that are served beside it, name=PLACE,name=PLACE,..., where "
              "PLACE is as for --model; or a folder of adapters, each named by its own folder")
         .add("model-name", model_name, "name of the model in the Open Inference Protocol's paths")
-        .add("host", host, "IP address to listen on (HOSTNAME, if it is an address)")
+        .add("host", host,
+             "IP address to listen on; 127.0.0.1 reaches this machine's own programs only, 0.0.0.0 "
+             "is "
+             "for all that reach the machine (SEQTRAIN_HOST; HOSTNAME, if it is an address)")
         .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")
         .add("precision", precision,
@@ -67,9 +73,17 @@ struct ServeFlags {
         .add("max-client-batch-size", max_client_batch_size,
              "most texts in a request of text-embeddings-inference's form (MAX_CLIENT_BATCH_SIZE)")
         .add("payload-limit", payload_limit, "most bytes of a request's body (PAYLOAD_LIMIT)")
+        .add("cors-allow-origin", cors_allow_origin,
+             "origins whose pages may use the server, such as https://example.com; * is any")
+        .add("allowed-hosts", allowed_hosts,
+             "names that requests may give this server in Host; any if there are none")
+        .add("api-key", api_key,
+             "requests must have the header \"Authorization: Bearer KEY\", except those for health "
+             "and metrics (API_KEY, which other users of the machine cannot see)")
         .add("grace-seconds", grace_seconds,
              "seconds after SIGTERM within which accepted requests are answered");
     if (!flags.parse(argc, argv)) return false;
+    if (api_key.empty()) read_text("API_KEY", api_key);  // after --help, which shows defaults
     seqtrain::cli::require(!model.empty(), "model",
                            "is needed: the folder of a fine-tuned model or of its runs");
     seqtrain::cli::require(
@@ -92,6 +106,8 @@ struct ServeFlags {
     return {.max_batch_tokens = static_cast<std::size_t>(max_batch_tokens),
             .max_concurrent_requests = static_cast<std::size_t>(max_concurrent_requests),
             .max_client_batch_size = static_cast<std::size_t>(max_client_batch_size),
+            .max_body = static_cast<std::size_t>(payload_limit),
+            .access = {.origins = cors_allow_origin, .api_key = api_key, .hosts = allowed_hosts},
             .model_name = model_name,
             .health_route = health_route,
             .predict_route = predict_route};
@@ -102,6 +118,11 @@ struct ServeFlags {
     read_text("AIP_STORAGE_URI", model);
     read_text("AIP_HEALTH_ROUTE", health_route);
     read_text("AIP_PREDICT_ROUTE", predict_route);
+    // Clouds name the port that a container must serve to others.
+    for (const char* name : {"PORT", "AIP_HTTP_PORT"}) {
+      if (seqtrain::process_environment(name)) host = "0.0.0.0";
+    }
+    read_text("SEQTRAIN_HOST", host);
     if (const auto name = seqtrain::process_environment("HOSTNAME"); name && is_address(*name))
       host = *name;
     read_number("PORT", port);

@@ -45,6 +45,12 @@ TEST(RandomToken, IsANameOfDigits) {
   EXPECT_NE(token, random_token());
 }
 
+TEST(PercentDecode, ReplacesTwoHexadecimalDigits) {
+  EXPECT_EQ(percent_decode("a%20b%C3%a9"), "a b\xC3\xA9");
+  EXPECT_EQ(percent_decode("100%"), "100%");
+  EXPECT_EQ(percent_decode("%4%zz%-1%"), "%4%zz%-1%");
+}
+
 TEST(Hex, HasTwoDigitsForAByte) {
   EXPECT_EQ(hex(std::array<unsigned char, 4>{0x00, 0x0f, 0xa5, 0xff}), "000fa5ff");
   EXPECT_EQ(hex({}), "");

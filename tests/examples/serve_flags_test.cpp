@@ -36,7 +36,8 @@ struct ServeFlagsTest : testing::Test {
 TEST_F(ServeFlagsTest, HaveDefaults) {
   const auto flags = parsed({"--model", "m"});
   EXPECT_EQ(flags.model, "m");
-  EXPECT_EQ(flags.host, "0.0.0.0");
+  EXPECT_EQ(flags.host, "127.0.0.1");
+  EXPECT_EQ(flags.service_options().access.api_key, "");
   EXPECT_EQ(flags.port, 8080);
   EXPECT_EQ(flags.precision, "auto");
   EXPECT_EQ(flags.service_options().max_batch_tokens, 16384u);
@@ -77,7 +78,29 @@ TEST_F(ServeFlagsTest, TheEnvironmentGivesDefaultsAndTheCommandLineWins) {
 
 TEST_F(ServeFlagsTest, AContainersNameIsNoAddress) {
   set.emplace_back("HOSTNAME", "5f0c2a91b7d3");
+  EXPECT_EQ(parsed({"--model", "m"}).host, "127.0.0.1");
+}
+
+TEST_F(ServeFlagsTest, AContainerListensOnAllItsAddresses) {
+  for (const char* name : {"PORT", "AIP_HTTP_PORT"}) {
+    const tests::Environment port{name, "7080"};
+    EXPECT_EQ(parsed({"--model", "m"}).host, "0.0.0.0") << name;
+  }
+  const tests::Environment image{"SEQTRAIN_HOST", "0.0.0.0"};
   EXPECT_EQ(parsed({"--model", "m"}).host, "0.0.0.0");
+  EXPECT_EQ(parsed({"--model", "m", "--host", "::1"}).host, "::1");
+}
+
+TEST_F(ServeFlagsTest, SayWhoMayUseTheServer) {
+  const tests::Environment key{"API_KEY", "secret"};
+  const auto access = parsed({"--model", "m", "--cors-allow-origin", "http://a,https://b",
+                              "--allowed-hosts=localhost"})
+                          .service_options()
+                          .access;
+  EXPECT_EQ(access.origins, (std::vector<std::string>{"http://a", "https://b"}));
+  EXPECT_EQ(access.hosts, std::vector<std::string>{"localhost"});
+  EXPECT_EQ(access.api_key, "secret");
+  EXPECT_EQ(parsed({"--model", "m", "--api-key=other"}).api_key, "other");
 }
 
 TEST_F(ServeFlagsTest, SayWhatIsWrong) {

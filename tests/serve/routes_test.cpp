@@ -33,7 +33,10 @@ TEST(RouteOf, KnowsThePathsOfEachContract) {
   EXPECT_EQ(route_to("GET", "/v2"), Route::open_inference);
   EXPECT_EQ(route_to("GET", "/v2/models/m/ready?x=y"), Route::open_inference);
   EXPECT_EQ(route_to("POST", "/v2/models/m/infer"), Route::infer);
-  EXPECT_EQ(route_to("GET", "/v1/models"), Route::none);
+  EXPECT_EQ(route_to("GET", "/v1/models"), Route::kserve);
+  EXPECT_EQ(route_to("GET", "/v1/models/m"), Route::kserve);
+  EXPECT_EQ(route_to("POST", "/v1/models/m:predict"), Route::kserve_predict);
+  EXPECT_EQ(route_to("POST", "/v1/rerank"), Route::rerank);
   EXPECT_EQ(route_to("POST", "/v2/models/m/versions/1/infer"), Route::none);
 }
 

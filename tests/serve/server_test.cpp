@@ -16,6 +16,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/serve/server.hpp>
 
+#include "support/compressed.hpp"
 #include "support/http_client.hpp"
 #include "support/served_model.hpp"
 
@@ -652,6 +653,71 @@ TEST(Server, SaysThatTwoTextsAreOnePair) {
   EXPECT_EQ(batch.headers.at("x-compute-pairs"), "0");
   running.stop();
   EXPECT_NE(running.text.str().find("ms, 1 pair of texts"), std::string::npos);
+}
+
+TEST(Server, ReadsCompressedBodiesAndForms) {
+  RunningServer running{{}, {.max_body = 1000}};
+  HttpClient client{running.port()};
+  const std::string body = R"({"inputs": "a text"})";
+  EXPECT_EQ(client.post("/predict", tests::gzipped(body), "Content-Encoding: gzip\r\n").body,
+            ranked("a text"));
+  EXPECT_EQ(
+      client.post("/predict", tests::zstd_compressed(body), "Content-Encoding: zstd\r\n").body,
+      ranked("a text"));
+  const std::string bomb = tests::gzipped(std::string(100'000, ' ') + body);
+  EXPECT_EQ(client.post("/predict", bomb, "Content-Encoding: gzip\r\n").status, 413);
+  const auto other = client.post("/predict", body, "Content-Encoding: br\r\n");
+  EXPECT_EQ(other.status, 415);
+  EXPECT_EQ(other.headers.at("Accept-Encoding"), "gzip, zstd");
+  const auto plain = client.post("/predictions/m", "a text");
+  const std::string form = "Content-Type: application/x-www-form-urlencoded\r\n";
+  EXPECT_EQ(client.post("/predictions/m", "data=a+text", form).body, plain.body);
+  EXPECT_EQ(client.post("/predictions/m", "a text", form).body, plain.body);
+  EXPECT_EQ(client
+                .post("/predictions/m",
+                      "--x\r\nContent-Disposition: form-data; name=\"data\"; filename=\"f\"\r\n"
+                      "Content-Type: text/plain\r\n\r\na text\r\n--x--\r\n",
+                      "Content-Type: multipart/form-data; boundary=x\r\n")
+                .body,
+            plain.body);
+  EXPECT_EQ(client.post("/predictions/m", "\"a text\"", "Content-Type: application/json\r\n").body,
+            plain.body);
+  EXPECT_EQ(
+      client.post("/predictions/m", "a", "Content-Type: text/plain; charset=latin1\r\n").status,
+      415);
+}
+
+TEST(Server, AnswersVersion1OfKServesProtocol) {
+  RunningServer running;
+  HttpClient client{running.port()};
+  EXPECT_EQ(client.get("/v1/models").body, R"({"models":["model"]})");
+  EXPECT_EQ(client.get("/v1/models/model").body, R"({"name":"model","ready":true})");
+  const std::string body = R"({"instances": ["a text"]})";
+  EXPECT_EQ(client.post("/v1/models/model:predict", body).body, client.post("/predict", body).body);
+  EXPECT_EQ(client.get("/v1/models/model:predict").status, 405);
+}
+
+TEST(Server, AnswersOnlyWhomItIsToldTo) {
+  RunningServer running{{}, {.access = {.origins = {"http://page"}, .api_key = "k"}}};
+  HttpClient client{running.port()};
+  const std::string body = R"({"inputs": "a text"})", key = "Authorization: Bearer k\r\n";
+  const auto without = client.post("/predict", body);
+  EXPECT_EQ(without.status, 401);
+  EXPECT_EQ(without.headers.at("WWW-Authenticate"), "Bearer");
+  EXPECT_EQ(client.get("/info").status, 401);
+  EXPECT_EQ(client.get("/metrics").status, 200);
+  const auto mine = client.post("/predict", body, key + "Origin: http://page\r\n");
+  EXPECT_EQ(mine.body, ranked("a text"));
+  EXPECT_EQ(mine.headers.at("Access-Control-Allow-Origin"), "http://page");
+  const auto refused = client.post("/predict", "{", key + "Origin: http://page\r\n");
+  EXPECT_EQ(refused.headers.at("Access-Control-Allow-Origin"), "http://page");
+  EXPECT_EQ(client.post("/predict", body, key + "Origin: http://other\r\n").status, 403);
+  client.send(
+      "OPTIONS /predict HTTP/1.1\r\nHost: x\r\nOrigin: http://page\r\n"
+      "Access-Control-Request-Method: POST\r\n\r\n");
+  const auto preflight = client.read();
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_EQ(preflight.headers.at("Access-Control-Allow-Origin"), "http://page");
 }
 
 TEST(Server, EndsIfThereIsNoModel) {

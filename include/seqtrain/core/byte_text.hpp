@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,20 @@ enum class Base64 {
     bytes += static_cast<char>(bits >> count & 0xFF);
   }
   return bytes;
+}
+
+/// Replaces every `%XX` by its byte.
+[[nodiscard]] inline std::string percent_decode(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const bool escaped = text[i] == '%' && i + 2 < text.size() &&
+                         std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16).ptr ==
+                             text.data() + i + 3;
+    plain += escaped ? static_cast<char>(byte) : text[i];
+    if (escaped) i += 2;
+  }
+  return plain;
 }
 
 [[nodiscard]] inline std::string_view as_text(std::span<const std::byte> bytes) noexcept {

@@ -20,6 +20,7 @@
 #include <boost/beast/ssl.hpp>
 #include <sys/socket.h>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/http/base64.hpp>
 #include <seqtrain/http/message.hpp>

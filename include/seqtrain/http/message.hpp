@@ -221,18 +221,4 @@ inline std::string percent_encode(std::string_view text) {
   return encoded;
 }
 
-/// Replaces every `%XX` by its byte.
-inline std::string percent_decode(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    int byte = 0;
-    const bool escaped = text[i] == '%' && i + 2 < text.size() &&
-                         std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16).ptr ==
-                             text.data() + i + 3;
-    plain += escaped ? static_cast<char>(byte) : text[i];
-    if (escaped) i += 2;
-  }
-  return plain;
-}
-
 }  // namespace seqtrain::http

@@ -9,8 +9,10 @@
 
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/serve/access.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/decode_body.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/queue.hpp>
@@ -33,7 +35,7 @@ struct Exchange {
 
   /// Sends a response that holds no predictions and is not logged.
   void answer(HttpResponse response) const {
-    response.headers.emplace_back("X-Request-Id", id_);
+    add_headers(response);
     responder.send(std::move(response));
   }
 
@@ -43,7 +45,9 @@ struct Exchange {
   HttpResponse refused(const Refusal& refusal) {
     place.reset();
     HttpResponse response = error_form(refusal);
-    response.headers.emplace_back("X-Request-Id", id_);
+    add_headers(response);
+    if (response.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    if (response.status == 415) response.headers.emplace_back("Accept-Encoding", body_codings);
     const bool later = response.status == 429 || response.status == 503;
     if (later) response.headers.emplace_back("Retry-After", "1");
     if (!allow.empty()) response.headers.emplace_back("Allow", allow);
@@ -76,9 +80,9 @@ struct Exchange {
                              {"queue_seconds", seconds(queueing)},
                              {"inference_seconds", seconds(inference)}});
     log_.info(name_ + " 200 in " + milliseconds(total) + " ms" + with_pairs, line);
+    add_headers(response);
     response.headers.insert(response.headers.end(),
-                            {{"X-Request-Id", id_},
-                             {"x-compute-pairs", std::to_string(pairs)},
+                            {{"x-compute-pairs", std::to_string(pairs)},
                              {"x-compute-type", model->facts.compute_type},
                              {"x-compute-time", milliseconds(total)},
                              {"x-compute-characters", std::to_string(characters)},
@@ -96,6 +100,11 @@ struct Exchange {
   }
 
  private:
+  void add_headers(HttpResponse& response) const {
+    response.headers.emplace_back("X-Request-Id", id_);
+    response.headers.insert(response.headers.end(), page_headers.begin(), page_headers.end());
+  }
+
   /// Returns the fields of each line of the log.
   [[nodiscard]] log::Fields fields(int status) const {
     log::Fields fields{{"request_id", id_}, {"status", status}};
@@ -125,7 +134,8 @@ struct Exchange {
  public:
   Responder responder;
   ErrorForm error_form = tei_error;
-  std::string allow = {};  ///< the methods that the path takes, if the method was wrong
+  Access::Headers page_headers = {};  ///< see `Access::headers_for`
+  std::string allow = {};             ///< the methods that the path takes, if the method was wrong
   Request request = {};
   std::size_t pairs = 0;  ///< two texts in one input, which a client may have meant as a batch
   std::size_t characters = 0;

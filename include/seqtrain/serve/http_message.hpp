@@ -20,6 +20,12 @@ struct HttpRequest {
   std::string target = {};            ///< path and query, as sent
   std::string id = {};                ///< `X-Request-Id`; empty if it is missing or not usable
   std::string inference_header = {};  ///< `Inference-Header-Content-Length`, as sent
+  std::string content_type = {};
+  std::string content_encoding = {};
+  std::string host = {};
+  std::string origin = {};         ///< the page that a browser sends the request for
+  std::string fetch_site = {};     ///< `Sec-Fetch-Site`: whether that page is of this server
+  std::string authorization = {};  ///< never logged
   std::string body = {};
   unsigned version = 11;  ///< 10 for HTTP/1.0, 11 for HTTP/1.1
   bool keep_alive = true;

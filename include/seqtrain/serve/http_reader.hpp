@@ -9,6 +9,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
+#include <boost/beast/http/field.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
@@ -60,11 +61,18 @@ class HttpReader {
 
   /// Returns the complete request. Then the reader is ready for the next one.
   HttpRequest take() {
+    using Field = boost::beast::http::field;
     auto message = parser_->release();
     HttpRequest request{.method = std::string{message.method_string()},
                         .target = std::string{message.target()},
                         .id = usable_id(message["X-Request-Id"]),
                         .inference_header = std::string{message["Inference-Header-Content-Length"]},
+                        .content_type = std::string{message[Field::content_type]},
+                        .content_encoding = std::string{message[Field::content_encoding]},
+                        .host = std::string{message[Field::host]},
+                        .origin = std::string{message[Field::origin]},
+                        .fetch_site = std::string{message["Sec-Fetch-Site"]},
+                        .authorization = std::string{message[Field::authorization]},
                         .body = std::move(message.body()),
                         .version = message.version(),
                         .keep_alive = message.keep_alive()};

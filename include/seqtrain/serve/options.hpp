@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include <seqtrain/serve/access.hpp>
+
 namespace seqtrain::serve {
 
 /// Options of `Service`: the limits and the paths of the server.
@@ -16,6 +18,8 @@ struct ServiceOptions {
   std::size_t max_texts = 32768;  ///< most texts of all requests that are handled at once
   /// Longest time in the queue.
   std::chrono::steady_clock::duration max_wait = std::chrono::seconds{60};
+  std::size_t max_body = 1572864;  ///< most bytes of a body that arrives compressed
+  AccessOptions access = {};
   std::string model_name = "model";        ///< the model's name in the Open Inference Protocol
   std::string health_route = "/health";    ///< also answers `/health` and `/ping`
   std::string predict_route = "/predict";  ///< also answers `/predict` and the other routes

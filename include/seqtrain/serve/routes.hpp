@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/serve/contracts/kserve.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
@@ -19,10 +20,12 @@ enum class Route {
   info,
   metrics,
   open_inference,  ///< the health and the metadata of this protocol
+  kserve,          ///< the list and the readiness of models in version 1 of KServe's protocol
   tokenize,        ///< this and the following ones have a body
   predict,
   rerank,
   torch_serve,
+  kserve_predict,
   infer
 };
 
@@ -48,8 +51,18 @@ enum class Route {
   if (path == "/info") return Route::info;
   if (path == "/metrics") return Route::metrics;
   if (path == "/tokenize") return Route::tokenize;
-  if (path == "/rerank") return Route::rerank;
+  if (path == "/rerank" || path == "/v1/rerank") return Route::rerank;
+  if (const auto of = kserve::path_of(path)) {
+    return of->predicts ? Route::kserve_predict : Route::kserve;
+  }
   return Route::none;
+}
+
+/// Tells whether a route answers without the server's key: whether it is alive, and its metrics.
+[[nodiscard]] inline bool is_open(Route route, const std::optional<open_inference::Path>& open) {
+  return route == Route::health || route == Route::ping || route == Route::metrics ||
+         route == Route::page ||
+         (route == Route::open_inference && !open->model && !open->purpose.empty());
 }
 
 /// Returns the methods that a route takes.

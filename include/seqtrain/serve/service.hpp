@@ -14,12 +14,16 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/serve/access.hpp>
 #include <seqtrain/serve/batcher.hpp>
+#include <seqtrain/serve/contracts/forms.hpp>
+#include <seqtrain/serve/contracts/kserve.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/contracts/torch_serve.hpp>
+#include <seqtrain/serve/decode_body.hpp>
 #include <seqtrain/serve/exchange.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/models.hpp>
@@ -34,8 +38,7 @@
 
 namespace seqtrain::serve {
 
-/// Answers requests with a model's predictions by four APIs: text-embeddings-inference, Vertex AI,
-/// TorchServe and the Open Inference Protocol.
+/// Answers requests with a model's predictions by the APIs of `contracts/`.
 template <Servable P>
 class Service {
  public:
@@ -45,6 +48,7 @@ class Service {
       : options_{std::move(options)},
         metrics_{metrics},
         log_{std::move(log)},
+        access_{options_.access},
         admission_{options_.max_concurrent_requests, options_.max_texts},
         models_{std::move(load), log_},
         batcher_{{.max_batch_tokens = options_.max_batch_tokens, .max_wait = options_.max_wait},
@@ -58,6 +62,7 @@ class Service {
   /// Answers a request, at once or later. Only the connection's thread may call this.
   void handle(const HttpRequest& http, const Responder& responder) {
     const auto exchange = std::make_shared<Exchange<P>>(metrics_, log_, http, responder);
+    exchange->page_headers = access_.headers_for(http);
     try {
       route(http, exchange);
     } catch (const Refusal& refusal) {
@@ -75,6 +80,7 @@ class Service {
     const Route route = route_of(http, options_, path);
     if (route == Route::torch_serve) exchange->error_form = torch_serve::error;
     if (http.path().starts_with("/v2")) exchange->error_form = open_inference::error;
+    access_.check(http, is_open(route, path));
     if (route == Route::none) throw Refusal{404, error_type::validation, "no such path"};
     const auto taken = methods(route);
     const std::string allowed = joined(taken);
@@ -85,6 +91,12 @@ class Service {
       exchange->allow = allowed;
       throw Refusal{405, error_type::validation, "this path takes " + allowed};
     }
+    if (!http.content_encoding.empty()) {
+      HttpRequest plain = http;
+      decode_body(plain, options_.max_body);
+      return this->route(plain, exchange);
+    }
+    forms::check_charset(http.content_type);
     switch (route) {
       case Route::open_inference: {
         auto ready = draining_ ? nullptr : models_.present();
@@ -94,6 +106,8 @@ class Service {
         return exchange->answer(
             open_inference::describe(*path, name, ready ? &ready->predictor.task() : nullptr));
       }
+      case Route::kserve:
+        return exchange->answer(kserve_answer(kserve::path_of(http.path())->model));
       case Route::page:
         return exchange->answer(
             {.body = std::string{page_html}, .content_type = "text/html; charset=utf-8"});
@@ -113,6 +127,17 @@ class Service {
       default:
         return predict(route, http, exchange);
     }
+  }
+
+  /// Returns the list of models in version 1 of KServe's protocol, or whether one is ready.
+  HttpResponse kserve_answer(std::optional<std::string_view> name) const {
+    const auto present = draining_ ? nullptr : models_.present();
+    if (name) return kserve::describe(*name, named(present, name, false) != nullptr);
+    std::vector<std::string> names{options_.model_name};
+    if (present) {
+      for (const auto& adapter : present->adapters) names.push_back(adapter.facts.name);
+    }
+    return kserve::list(names);
   }
 
   HttpResponse health(Route route) const {
@@ -199,10 +224,15 @@ class Service {
       request = open_inference::read(http, name, exchange.model->predictor.task(), limits);
       return;
     }
-    auto text = route == Route::torch_serve ? torch_serve::read_text(body) : std::nullopt;
+    const bool is_torch = route == Route::torch_serve;
+    const auto field = is_torch ? forms::field_of(http.content_type, body) : std::nullopt;
+    const std::string& given = field ? *field : body;
+    auto text = is_torch ? torch_serve::read_text(given, field ? "" : http.content_type)
+                         : std::optional<Request>{};
     request = text                     ? *std::move(text)
-              : route == Route::rerank ? tei::read_rerank(body, limits)
-                                       : read_request(body, limits);
+              : route == Route::rerank ? read_rerank(given, limits)
+                                       : read_request(given, limits);
+    if (route == Route::kserve_predict) request.model = kserve::path_of(http.path())->model;
     if (route == Route::torch_serve && http.path() != options_.predict_route) {
       const std::string name{http.path().substr(std::string_view{"/predictions/"}.size())};
       request.model = name.substr(0, name.find('/'));
@@ -284,6 +314,7 @@ class Service {
   PrometheusMetrics& metrics_;
   log::Log log_;
   std::atomic<bool> draining_ = false;
+  Access access_;
   Admission admission_;
   Models<P> models_;
   Batcher<P> batcher_;  // The last member, so that its thread ends first.

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,14 @@ TEST(Answer, RefusesScoresThatAreNotFinite) {
     EXPECT_EQ(refusal.status(), 424);
     EXPECT_EQ(refusal.type(), error_type::backend);
   }
+}
+
+TEST(Answer, RefusesLogitsThatAreNotFiniteWhereTheyAreWritten) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<predict::Prediction> predictions{{{1}, {0, 1}, {-infinity, 1}}};
+  EXPECT_EQ(answer({.texts = {{.write = write_best}}}, polarity, predictions).status, 200);
+  const Request raw{.texts = {{.write = write_best, .raw_scores = true}}};
+  EXPECT_THROW((void)answer(raw, polarity, predictions), Refusal);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 
 #include "support/contract_answers.hpp"
@@ -33,12 +34,13 @@ TEST(TeiAnswer, OneOutputIsASigmoidAsInTextEmbeddingsInference) {
 
 TEST(TeiRerank, RanksTexts) {
   const std::vector<predict::Prediction> predictions{{{}, {0}, {0}}, {{}, {100}, {100}}};
-  const auto ranked = read_rerank(R"({"query": "q", "texts": ["a", "b"]})");
+  const auto ranked = serve::read_rerank(R"({"query": "q", "texts": ["a", "b"]})");
   EXPECT_EQ(ranked.texts[1].text, "q");
   EXPECT_EQ(ranked.texts[1].pair, "b");
   EXPECT_EQ(answer(ranked, rating, predictions).body,
             R"([{"index":1,"score":1},{"index":0,"score":0.5}])");
-  const auto told = read_rerank(R"({"query": "q", "texts": ["a", "b"], "return_text": true})");
+  const auto told =
+      serve::read_rerank(R"({"query": "q", "texts": ["a", "b"], "return_text": true})");
   EXPECT_EQ(answer(told, rating, predictions).body,
             R"([{"index":1,"text":"b","score":1},{"index":0,"text":"a","score":0.5}])");
 }

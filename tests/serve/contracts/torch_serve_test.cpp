@@ -32,6 +32,14 @@ TEST(TorchServeText, IsTheWholeBody) {
     EXPECT_THROW(static_cast<void>(read_text(empty)), Refusal);
 }
 
+TEST(TorchServeText, IsAJsonStringIfTheRequestSaysSo) {
+  EXPECT_EQ(read_text(R"("a \"b\"")", "application/json; x=y")->texts.at(0).text, R"(a "b")");
+  EXPECT_EQ(read_text(R"("a")", "text/plain")->texts.at(0).text, R"("a")");
+  EXPECT_EQ(read_text(R"("a")")->texts.at(0).text, R"("a")");
+  EXPECT_THROW((void)read_text("a", "application/json"), Refusal);
+  EXPECT_THROW((void)read_text("1", "application/json"), Refusal);
+}
+
 TEST(TorchServeError, HasACodeATypeAndAMessage) {
   const auto response = error(overloaded("Model is overloaded"));
   EXPECT_EQ(response.status, 429);

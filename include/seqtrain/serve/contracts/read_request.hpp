@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/serve/contracts/cohere.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/contracts/torch_serve.hpp>
@@ -23,6 +24,18 @@ namespace seqtrain::serve {
     if (inputs) return tei::read(root, *inputs, limits);
     if (instances) return vertex::read(root, *instances, limits);
     throw root.error("has neither `inputs` nor `instances`");
+  });
+}
+
+/// Reads the body of a request that ranks texts by their relevance to a query. An object with
+/// `documents` is Cohere's or Jina's, one with `texts` is text-embeddings-inference's. Throws a
+/// `Refusal` that names the wrong field.
+[[nodiscard]] inline Request read_rerank(std::string_view body, const TextLimits& limits = {}) {
+  return read_json(body, [&](const json::Value& root) {
+    if (!root.is_object()) throw root.error("expected an object with a query");
+    const bool documents = root.find("documents").has_value();
+    if (documents && root.find("texts")) throw root.error("has both `texts` and `documents`");
+    return documents ? cohere::read_rerank(root, limits) : tei::read_rerank(root, limits);
   });
 }
 

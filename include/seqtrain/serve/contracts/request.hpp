@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -67,12 +68,15 @@ struct TextLimits {
 };
 
 /// Returns the response to a request, given one prediction per text. Throws a `Refusal` with status
-/// 424 if a score is not finite.
+/// 424 if a number of the answer is not finite: a score, or a logit where the answer has logits.
 [[nodiscard]] inline HttpResponse answer(const Request& request, const predict::Task& task,
                                          std::span<const predict::Prediction> predictions) {
-  for (const auto& prediction : predictions) {
-    for (const double score : prediction.scores) {
-      if (!std::isfinite(score)) throw backend("a score is not a finite number");
+  const auto is_finite = [](double number) { return std::isfinite(number); };
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const auto& [labels, scores, logits, window] = predictions[i];
+    if (!std::ranges::all_of(scores, is_finite)) throw backend("a score is not a finite number");
+    if (request.texts[i].raw_scores && !std::ranges::all_of(logits, is_finite)) {
+      throw backend("a logit is not a finite number");
     }
   }
   return request.write(request, task, predictions);

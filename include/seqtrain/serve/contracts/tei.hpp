@@ -88,25 +88,22 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   return request;
 }
 
-/// Reads the body of a request to `/rerank`: `{"query": "…", "texts": ["…", …]}`. Throws a
-/// `Refusal` that names the wrong field.
-[[nodiscard]] inline Request read_rerank(std::string_view body, const TextLimits& limits = {}) {
-  return read_json(body, [&](const json::Value& root) {
-    const Text like{.text = std::string{root.at("query").string()},
-                    .truncation = serve::detail::truncation(root, Truncation::none),
-                    .raw_scores = serve::detail::flag(root, "raw_scores", false)};
-    serve::detail::check_not_empty(like.text, "query");
-    const bool returns_texts = serve::detail::flag(root, "return_text", false);
-    Request request{.model = serve::detail::model_in(root),
-                    .write = [returns_texts](const auto&... answer) {
-                      return detail::write_ranks(returns_texts, answer...);
-                    }};
-    const auto texts = root.at("texts").items();
-    serve::detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
-    serve::detail::check_count(texts.size(), limits.client_batch);
-    for (const auto& text : texts) request.texts.emplace_back(like).pair = text.string();
-    return request;
-  });
+/// Reads a request to `/rerank`: `{"query": "…", "texts": ["…", …]}`.
+[[nodiscard]] inline Request read_rerank(const json::Value& root, const TextLimits& limits) {
+  const Text like{.text = std::string{root.at("query").string()},
+                  .truncation = serve::detail::truncation(root, Truncation::none),
+                  .raw_scores = serve::detail::flag(root, "raw_scores", false)};
+  serve::detail::check_not_empty(like.text, "query");
+  const bool returns_texts = serve::detail::flag(root, "return_text", false);
+  Request request{.model = serve::detail::model_in(root),
+                  .write = [returns_texts](const auto&... answer) {
+                    return detail::write_ranks(returns_texts, answer...);
+                  }};
+  const auto texts = root.at("texts").items();
+  serve::detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
+  serve::detail::check_count(texts.size(), limits.client_batch);
+  for (const auto& text : texts) request.texts.emplace_back(like).pair = text.string();
+  return request;
 }
 
 /// Tells whether a model has one output, so that it can rank texts.

@@ -3,11 +3,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contracts/forms.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/refusal.hpp>
@@ -48,16 +50,19 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
   return request;
 }
 
-/// Reads a body that is one text, as `curl -T file` sends it. Returns nothing if the body is JSON:
-/// it begins with `{` or `[`.
-[[nodiscard]] inline std::optional<Request> read_text(std::string_view body) {
+/// Reads a body that is one text, as `curl -T file` sends it, or a JSON string if the request says
+/// that it is JSON. Returns nothing if the body is another JSON value: it begins with `{` or `[`.
+[[nodiscard]] inline std::optional<Request> read_text(std::string_view body,
+                                                      std::string_view content_type = {}) {
   const auto begin = body.find_first_not_of(" \t\r\n");
   if (begin == body.npos) throw Refusal{400, error_type::empty, "the body cannot be empty"};
   if (body[begin] == '{' || body[begin] == '[') return {};
+  const bool is_json = forms::ContentType{content_type}.type == "application/json";
+  auto text = is_json ? read_json(body, [](const auto& root) { return std::string{root.string()}; })
+                      : std::string{body};
   return Request{
       .single = true,
-      .texts = {
-          {.text = std::string{body}, .write = write_answer, .truncation = Truncation::right}}};
+      .texts = {{.text = std::move(text), .write = write_answer, .truncation = Truncation::right}}};
 }
 
 }  // namespace seqtrain::serve::torch_serve
