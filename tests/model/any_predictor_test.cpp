@@ -287,6 +287,35 @@ TEST(AnyPredictor, TellsTheWindowThatDecidedWhateverElseIsInTheBatch) {
   }
 }
 
+TEST(AnyPredictor, PoolsTheLogitsOfWindowsToTheBitsOfTheWholeText) {
+  for (const char* pooling : {"mean", "max"}) {
+    const SavedModel saved;
+    tests::write_file(saved.path() / "tokenizer_config.json",
+                      R"({"tokenizer_class": "BertTokenizer", "model_max_length": 12,
+                          "long_texts": "windows", "window_stride": 3, "window_pooling": ")" +
+                          std::string{pooling} + "\"}");
+    const AnyPredictor predictor{saved.path()};
+    ASSERT_TRUE(predictor.windows());
+    EXPECT_EQ(predictor.windows()->length, 12U);
+    std::string words;
+    for (int word = 0; word < 50; ++word) words += "w" + std::to_string(word * 7 % 115) + " ";
+    for (const auto& whole : {predictor.encode(words), predictor.encode("w1 w2", words),
+                              predictor.encode(words, words + words)}) {
+      std::vector<Encoded> windows;
+      for (auto& window :
+           text::windows_of(whole.input_ids, whole.first_segment, *predictor.windows())) {
+        windows.push_back({std::move(window.input_ids), window.second});
+      }
+      ASSERT_GT(windows.size(), 5U);
+      std::vector<text::DecidingWindow> deciding;
+      const auto expected = predictor.predict(std::span{&whole, 1}, &deciding);
+      const auto pooled = predictor.pooled(predictor.predict(windows));
+      EXPECT_TRUE(std::ranges::equal(pooled.logits, expected.row(0)));
+      EXPECT_EQ(pooled.deciding, deciding[0].index);
+    }
+  }
+}
+
 TEST(AnyPredictor, UsesTheCalibrationInTheConfiguration) {
   const SavedModel saved;
   const std::vector<Text> given{{.text = "w1 w2"}};

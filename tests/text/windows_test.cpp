@@ -71,6 +71,12 @@ TEST(Windows, AreThoseOfTransformers) {
     ASSERT_EQ(windows.size(), expected.size()) << record.at("max_length").integer();
     for (std::size_t i = 0; i < windows.size(); ++i) {
       EXPECT_EQ(windows[i].input_ids, expected[i]);
+      const auto again =
+          windows_of(windows[i].input_ids, windows[i].second, tokenizer.windows().value());
+      ASSERT_EQ(again.size(), 1u);
+      EXPECT_EQ(again[0].input_ids, expected[i]);
+      EXPECT_EQ(again[0].first_segment, windows[i].first_segment);
+      EXPECT_EQ(again[0].second, windows[i].second);
       if (!pair) {
         EXPECT_EQ(windows[i].first_segment, expected[i].size());
         continue;

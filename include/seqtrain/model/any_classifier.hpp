@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -166,6 +167,9 @@ class AnyClassifier {
   [[nodiscard]] std::int64_t longest_row() const {
     return options_.windows ? std::int64_t{data::EncodedSet::most_ids_a_row} : max_length();
   }
+
+  /// Returns the windows in which texts are read, if they are.
+  [[nodiscard]] const std::optional<text::Windows>& windows() const { return options_.windows; }
 
   /// Tells whether the hand-written passes compute the encoder. If not, the bits of a row's logits
   /// depend on the other rows of its batch.

@@ -117,6 +117,14 @@ class AnyPredictor {
   [[nodiscard]] metrics::Logits predict(
       std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding = nullptr) const;
 
+  /// Returns the windows in which the model reads texts, if it does. `predict` also takes a window
+  /// as a text: see `predict::ReadsWindows`.
+  [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
+
+  /// Returns the logits of a text from those of its windows [windows, labels]. On a processor they
+  /// have the bits that `predict` gives the whole text if the passes are written by hand.
+  [[nodiscard]] predict::Pooled pooled(const metrics::Logits& windows) const;
+
   /// Returns the prediction for each text.
   [[nodiscard]] std::vector<predict::Prediction> operator()(std::span<const Text> texts) const {
     std::vector<Encoded> encoded;
@@ -149,6 +157,7 @@ class AnyPredictor {
   Precision precision_ = Precision::fp32;
   std::size_t maps_in_bf16_ = 0;
   std::size_t max_length_ = 0;
+  std::optional<text::Windows> windows_ = {};
   std::size_t allowed_length_ = 0;  ///< by the files of the tokenizer or the adapter
   bool has_head_ = true;
   std::int32_t adapter_ = 0;  ///< its number
@@ -156,7 +165,7 @@ class AnyPredictor {
   bool backwards_ = false;    ///< texts are read from the end
 };
 
-static_assert(predict::Predictor<AnyPredictor>);
+static_assert(predict::ReadsWindows<AnyPredictor>);
 
 }  // namespace seqtrain::model
 

@@ -23,6 +23,20 @@
 
 namespace seqtrain::model {
 
+/// Returns the logits of a text [1, labels] from those of its windows [windows, labels].
+[[nodiscard]] inline at::Tensor pool_windows(const at::Tensor& logits,
+                                             text::WindowPooling pooling) {
+  return pooling == text::WindowPooling::max ? logits.amax(0, true) : logits.mean(0, true);
+}
+
+/// Returns the number of the window that decided. `logits` [windows, labels] and `of_text`
+/// [1, labels] are on the processor.
+[[nodiscard]] inline std::size_t deciding_window(const at::Tensor& logits,
+                                                 const at::Tensor& of_text) {
+  const auto label = of_text.argmax().item<std::int64_t>();
+  return static_cast<std::size_t>(logits.select(1, label).argmax(0).item<std::int64_t>());
+}
+
 /// Computes texts of any length by the passes of their windows. A text's logits are the mean of its
 /// windows' logits or the largest, and it has one loss, whose gradient goes through the windows.
 ///
@@ -60,12 +74,12 @@ class WindowedPasses : public Passes {
     const auto cut = cut_into_windows(batch);
     const at::Tensor all = logits_of_windows(cut);
     at::Tensor texts = of_texts(all, cut.counts);
-    const at::Tensor labels = texts.argmax(1).cpu(), windows = all.cpu();
+    const at::Tensor on_host = texts.cpu(), windows = all.cpu();
     deciding.clear();
     for (std::int64_t first = 0; const std::int64_t count : cut.counts) {
-      const auto label = labels[std::ssize(deciding)].item<std::int64_t>();
-      const auto index = windows.narrow(0, first, count).select(1, label).argmax(0);
-      deciding.push_back(cut.places[static_cast<std::size_t>(first + index.item<std::int64_t>())]);
+      const std::size_t index = deciding_window(windows.narrow(0, first, count),
+                                                on_host.narrow(0, std::ssize(deciding), 1));
+      deciding.push_back(cut.places[static_cast<std::size_t>(first) + index]);
       first += count;
     }
     return texts;
@@ -127,8 +141,7 @@ class WindowedPasses : public Passes {
     std::int64_t first = 0;
     for (const std::int64_t count : counts) {
       const auto of_text = windows.narrow(0, std::exchange(first, first + count), count);
-      const bool largest = windows_.pooling == text::WindowPooling::max;
-      texts.push_back(largest ? of_text.amax(0, true) : of_text.mean(0, true));
+      texts.push_back(pool_windows(of_text, windows_.pooling));
     }
     return at::cat(texts);
   }

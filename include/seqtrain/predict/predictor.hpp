@@ -62,6 +62,21 @@ concept Predictor = requires(const P& predictor, std::string_view text,
   { predictor.predict(texts) } -> std::convertible_to<metrics::Logits>;
 };
 
+/// The logits of a text from those of the windows in which it was read.
+struct Pooled {
+  std::vector<float> logits = {};
+  std::optional<std::size_t> deciding = {};  ///< the window that decided, unless it is a regression
+};
+
+/// A predictor that may read a long text in windows. `windows` returns how, or nothing. `predict`
+/// takes windows of a text in place of the text, and `pooled` then gives the logits that it would
+/// have given the text [windows, labels].
+template <class P>
+concept ReadsWindows = Predictor<P> && requires(const P& predictor, const metrics::Logits& logits) {
+  { predictor.windows() } -> std::same_as<const std::optional<text::Windows>&>;
+  { predictor.pooled(logits) } -> std::same_as<Pooled>;
+};
+
 /// Returns the logits of each text. Sets `deciding` to the window of each text that decided, if the
 /// predictor has a member `predict(texts, deciding)` that does so.
 template <Predictor P>

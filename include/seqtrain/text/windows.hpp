@@ -51,6 +51,7 @@ struct Windows {
 struct Window {
   std::vector<Id> input_ids = {};
   std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
+  std::size_t second = 0;         ///< where the second text begins; the number of ids if none does
   bool of_second = false;         ///< whether it is the second text that is cut
   /// The half-open range of ids of the text that is cut, without special tokens.
   std::size_t begin = 0;
@@ -139,6 +140,7 @@ struct WindowCuts {
     const auto& zeros = special.type_zero_between;
     window.first_segment =
         cuts.pair && zeros ? before + first_text + *zeros : window.input_ids.size();
+    window.second = cuts.pair ? before + first_text + between : window.input_ids.size();
     if (to == cuts.length) return all;
   }
 }

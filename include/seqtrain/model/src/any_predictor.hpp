@@ -9,6 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
@@ -23,6 +26,7 @@
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/one_output.hpp>
+#include <seqtrain/model/windowed_passes.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/loading/class_parts.hpp>
@@ -165,6 +169,7 @@ SEQTRAIN_SEPARATE void AnyPredictor::describe(const AnyClassifier& model, c10::D
   precision_ = model.precision();
   maps_in_bf16_ = model.maps_in_bf16();
   max_length_ = static_cast<std::size_t>(model.longest_row());
+  windows_ = model.windows();
   // The bits of torch's operators depend on the number of rows, so each text is predicted alone.
   by_itself_ = device.is_cpu() && !model.has_kernels();
 }
@@ -192,6 +197,17 @@ SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::predict(
   }
   if (deciding != nullptr) *deciding = std::move(of_all);
   return all;
+}
+
+SEQTRAIN_SEPARATE predict::Pooled AnyPredictor::pooled(const metrics::Logits& windows) const {
+  const at::NoGradGuard no_gradients;
+  const at::Tensor rows = at::from_blob(const_cast<float*>(windows.data()),  // is only read
+                                        {windows.rows(), windows.cols()}, at::kFloat);
+  const at::Tensor text = pool_windows(rows, windows_->pooling);
+  const auto* const first = text.const_data_ptr<float>();
+  predict::Pooled result{.logits = {first, first + text.numel()}};
+  if (problem_type() != ProblemType::regression) result.deciding = deciding_window(rows, text);
+  return result;
 }
 
 SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(
