@@ -32,6 +32,7 @@ struct ServeFlags {
   std::int64_t max_batch_tokens = 16384;
   std::int64_t max_concurrent_requests = 512;
   std::int64_t max_client_batch_size = 32;
+  std::int64_t max_windows = 128;
   std::int64_t payload_limit = 1572864;
   double grace_seconds = 25;
   std::vector<std::string> cors_allow_origin = {};
@@ -72,6 +73,9 @@ struct ServeFlags {
              "most requests at once; others get status 429 (MAX_CONCURRENT_REQUESTS)")
         .add("max-client-batch-size", max_client_batch_size,
              "most texts in a request of text-embeddings-inference's form (MAX_CLIENT_BATCH_SIZE)")
+        .add("max-windows", max_windows,
+             "most windows in which a text is read, if the model was trained with --long-texts "
+             "windows; longer texts are cut or get status 413")
         .add("payload-limit", payload_limit, "most bytes of a request's body (PAYLOAD_LIMIT)")
         .add("cors-allow-origin", cors_allow_origin,
              "origins whose pages may use the server, such as https://example.com; * is any")
@@ -96,6 +100,7 @@ struct ServeFlags {
                            "must be at least 1");
     seqtrain::cli::require(max_client_batch_size >= 1, "max-client-batch-size",
                            "must be at least 1");
+    seqtrain::cli::require(max_windows >= 1, "max-windows", "must be at least 1");
     seqtrain::cli::require(payload_limit >= 1, "payload-limit", "must be at least 1");
     seqtrain::cli::require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
                            "must be above 0 and below a million");
@@ -106,6 +111,7 @@ struct ServeFlags {
     return {.max_batch_tokens = static_cast<std::size_t>(max_batch_tokens),
             .max_concurrent_requests = static_cast<std::size_t>(max_concurrent_requests),
             .max_client_batch_size = static_cast<std::size_t>(max_client_batch_size),
+            .max_windows = static_cast<std::size_t>(max_windows),
             .max_body = static_cast<std::size_t>(payload_limit),
             .access = {.origins = cors_allow_origin, .api_key = api_key, .hosts = allowed_hosts},
             .model_name = model_name,

@@ -70,6 +70,8 @@ TEST_F(ServeFlagsTest, TheEnvironmentGivesDefaultsAndTheCommandLineWins) {
   const auto said = parsed({"--model", "m", "--port", "1", "--host", "::1", "--payload_limit=5",
                             "--model-name=A-1.b_~"});
   EXPECT_EQ(said.service_options().model_name, "A-1.b_~");
+  EXPECT_EQ(said.service_options().max_windows, 128u);
+  EXPECT_EQ(parsed({"--max-windows=7"}).service_options().max_windows, 7u);
   EXPECT_EQ(said.model, "m");
   EXPECT_EQ(said.port, 1);
   EXPECT_EQ(said.host, "::1");
@@ -105,10 +107,11 @@ TEST_F(ServeFlagsTest, SayWhoMayUseTheServer) {
 
 TEST_F(ServeFlagsTest, SayWhatIsWrong) {
   EXPECT_NE(tests::problem_of([] { parsed({}); }).find("--model: is needed"), std::string::npos);
-  for (const char* flag : {"--port=65536", "--port=-1", "--threads=0", "--max-batch-tokens=0",
-                           "--max-concurrent-requests=0", "--max-client-batch-size=0",
-                           "--payload-limit=0", "--grace-seconds=0", "--model-name=",
-                           "--model-name=a/b", "--model-name=a b", "--model-name=\xc3\xa9"}) {
+  for (const char* flag :
+       {"--port=65536", "--port=-1", "--threads=0", "--max-batch-tokens=0",
+        "--max-concurrent-requests=0", "--max-client-batch-size=0", "--payload-limit=0",
+        "--max-windows=0", "--grace-seconds=0", "--model-name=", "--model-name=a/b",
+        "--model-name=a b", "--model-name=\xc3\xa9"}) {
     const std::string name{flag, std::string{flag}.find('=')};
     EXPECT_NE(tests::problem_of([&] {
                 parsed({"--model=m", flag});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -20,11 +21,21 @@ using FakeJob = Job<ServedModel>;
 
 /// A batcher whose model waits for `door` before each batch.
 struct HeldBatcher {
-  explicit HeldBatcher(BatcherOptions options = {}) : batcher{std::move(options), metrics} {}
+  explicit HeldBatcher(BatcherOptions options = {}, std::size_t window = 0)
+      : model{std::make_shared<const Served<ServedModel>>(tests::served({.window = window,
+                                                                         .before_predict =
+                                                                             [this](std::size_t n) {
+                                                                               batches.push_back(n);
+                                                                               door.pass();
+                                                                             }}))},
+        batcher{std::move(options), metrics} {}
 
   std::shared_ptr<FakeJob> job(const std::vector<std::string>& texts, std::promise<void>* done) {
-    std::vector<predict::Encoded> encoded;
-    for (const auto& text : texts) encoded.push_back(model->predictor.encode(text, {}, 1000));
+    EncodedTexts encoded;
+    for (const auto& text : texts) {
+      const Text given{.text = text, .truncation = Truncation::right};
+      add_text(model->predictor, given, 1000, encoded);
+    }
     return std::make_shared<FakeJob>(model, std::move(encoded), Clock::now(),
                                      [done] { done->set_value(); });
   }
@@ -32,11 +43,7 @@ struct HeldBatcher {
   PrometheusMetrics metrics;
   Door door;
   std::vector<std::size_t> batches;  // sizes of the batches
-  std::shared_ptr<const Served<ServedModel>> model = std::make_shared<const Served<ServedModel>>(
-      tests::served({.before_predict = [this](std::size_t n) {
-        batches.push_back(n);
-        door.pass();
-      }}));
+  std::shared_ptr<const Served<ServedModel>> model;
   Batcher<ServedModel> batcher;
 };
 
@@ -72,6 +79,62 @@ TEST(Batcher, AnswersAreTheSameBitsInAnyBatch) {
     EXPECT_FALSE(job->refusal());
     EXPECT_EQ(job->rows(), expected) << budget;
   }
+}
+
+TEST(Batcher, ComputesShortTextsBetweenTheWindowsOfALongOne) {
+  HeldBatcher held{{.max_batch_tokens = 8}, 4};
+  held.door.close();
+  std::promise<void> first_done, long_done, short_done;
+  held.batcher.submit(held.job({"a"}, &first_done));
+  held.door.await(1);
+  const std::string text = "abcdefghijklmnopqrstuvwxyz0123";
+  const auto job = held.job({"x", text, "yz"}, &long_done);
+  held.batcher.submit(job);
+  held.batcher.submit(held.job({"b"}, &short_done));
+  EXPECT_EQ(held.metrics.queue_size, 13);
+  held.door.open();
+  short_done.get_future().wait();
+  long_done.get_future().wait();
+  EXPECT_EQ(held.batches, (std::vector<std::size_t>{1, 2, 2, 2, 2, 2, 2, 1}));
+
+  const ServedModel alone{{.window = 4}};
+  const std::vector encoded{alone.encode("x", {}, 100), alone.encode(text, {}, 100),
+                            alone.encode("yz", {}, 100)};
+  std::vector<text::DecidingWindow> deciding;
+  const auto expected = alone.predict(encoded, &deciding);
+  ASSERT_EQ(job->rows().size(), 3u);
+  for (Eigen::Index i = 0; const auto& row : job->rows()) {
+    EXPECT_TRUE(std::ranges::equal(row, expected.row(i++)));
+  }
+  ASSERT_EQ(job->windows().size(), 3u);
+  EXPECT_EQ(job->windows()[1].count, 10u);
+  EXPECT_EQ(job->windows()[1].index, deciding[1].index);
+  EXPECT_EQ(job->windows()[1].end, deciding[1].end);
+}
+
+TEST(Batcher, ABatchTakesNoMoreThanItsTime) {
+  using std::chrono::milliseconds;
+  Clock::time_point now{};
+  std::vector<std::size_t> batches;
+  const auto model = std::make_shared<const Served<ServedModel>>(
+      tests::served({.max_length = 100, .before_predict = [&](std::size_t n) {
+                       batches.push_back(n);
+                       now += milliseconds{100} * n;
+                     }}));
+  std::promise<void> done;
+  EncodedTexts texts;
+  for (int i = 0; i < 40; ++i) {
+    texts.parts.push_back(model->predictor.encode(std::string(99, 'a'), {}, 100));
+  }
+  PrometheusMetrics metrics;
+  {
+    Batcher<ServedModel> batcher{{.max_batch_time = milliseconds{1000}, .now = [&] { return now; }},
+                                 metrics};
+    batcher.submit(std::make_shared<FakeJob>(model, std::move(texts), Clock::time_point{},
+                                             [&] { done.set_value(); }));
+    done.get_future().wait();
+  }
+  EXPECT_EQ(batches, (std::vector<std::size_t>{5, 10, 10, 10, 5}));
 }
 
 TEST(Batcher, AFailureIsThatOfItsBatchAlone) {

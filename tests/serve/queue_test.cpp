@@ -1,6 +1,5 @@
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -119,27 +118,6 @@ TEST(Queue, RemovesRequestsThatHadNoTurnInTime) {
   ASSERT_EQ(removed.size(), 1u);
   EXPECT_EQ(removed[0], old);
   EXPECT_EQ(queue.texts(), 2u);
-}
-
-TEST(Admission, LimitRequestsAndTexts) {
-  Admission admission{2, 10};
-  auto first = admission.enter();
-  auto second = admission.enter();
-  ASSERT_TRUE(first && second);
-  EXPECT_FALSE(admission.enter());
-  EXPECT_TRUE(first->add_texts(6));
-  EXPECT_FALSE(second->add_texts(5));
-  EXPECT_TRUE(second->add_texts(4));
-  first.reset();
-  EXPECT_EQ(admission.requests(), 1u);
-  EXPECT_TRUE(second->add_texts(6));
-}
-
-TEST(Admission, APlaceMayOutliveThem) {
-  std::optional<Admission> admission{std::in_place, 1, 1};
-  const auto place = admission->enter();
-  admission.reset();
-  EXPECT_TRUE(place->add_texts(1));
 }
 
 }  // namespace

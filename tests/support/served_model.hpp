@@ -37,15 +37,22 @@ class ServedModel {
     float shift = 0;
     std::int32_t adapter = 0;
     std::int64_t columns = 0;  ///< of the logits, if they are more than the labels
-    /// The most ids of a window; the one with the greatest id decides. 0 if there are no windows.
-    std::size_t window = 0;
+    std::size_t window = 0;    ///< most ids of a window; 0 if there are no windows
     /// Called with the size of the batch.
     std::function<void(std::size_t)> before_predict = [](std::size_t) {};
+    /// Called with each text before it is encoded or its tokens are named.
+    std::function<void(std::string_view)> before_encode = [](std::string_view) {};
   };
 
   explicit ServedModel(Options options)
       : options_{std::move(options)},
-        task_{.labels = options_.labels, .problem_type = options_.type} {}
+        task_{.labels = options_.labels, .problem_type = options_.type} {
+    if (options_.window == 0) return;
+    options_.max_length = 1'000'000;
+    windows_ = text::Windows{
+        .length = options_.window,
+        .templates = {.single = {.before = {1}}, .pair = {.before = {1}, .between = {2}}}};
+  }
 
   [[nodiscard]] const predict::Task& task() const { return task_; }
   [[nodiscard]] std::size_t max_length() const { return options_.max_length; }
@@ -53,16 +60,19 @@ class ServedModel {
   [[nodiscard]] predict::Encoded encode(std::string_view text, std::optional<std::string_view> pair,
                                         std::size_t max_length,
                                         std::optional<text::LongTexts> way = {}) const {
+    options_.before_encode(text);
     if (!text::is_valid_utf8(text)) throw std::runtime_error{"not UTF-8"};
     if (text == "untokenizable") throw std::runtime_error{"no ids for this"};
     predict::Encoded encoded{.input_ids = {1}, .adapter = options_.adapter};
     auto& ids = encoded.input_ids;
     for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
     if (pair) ids.push_back(2);
+    encoded.first_segment = ids.size();
     for (const char c : pair.value_or("")) ids.push_back(static_cast<unsigned char>(c));
     if (ids.size() <= max_length) return encoded;
     const auto excess = static_cast<std::ptrdiff_t>(ids.size() - max_length);
     const bool tail = way == text::LongTexts::tail;
+    encoded.first_segment = std::min(encoded.first_segment, max_length);
     ids.erase(tail ? ids.begin() : ids.end() - excess, tail ? ids.begin() + excess : ids.end());
     return encoded;
   }
@@ -72,32 +82,36 @@ class ServedModel {
       std::vector<text::DecidingWindow>* deciding = nullptr) const {
     if (predicting_->exchange(true)) throw std::logic_error{"two threads predict at once"};
     options_.before_predict(texts.size());
-    const bool regression = options_.type == ProblemType::regression;
-    const auto own = regression ? 1 : std::ssize(options_.labels);
-    metrics::Logits logits{std::ssize(texts), std::max<std::int64_t>(own, options_.columns)};
+    metrics::Logits logits{std::ssize(texts), std::ssize(row_of(texts.front().input_ids, 0))};
     bool failed = false;
-    for (Eigen::Index row = 0; const predict::Encoded& encoded : texts) {
+    std::vector<text::DecidingWindow> windows;
+    for (Eigen::Index i = 0; const predict::Encoded& encoded : texts) {
       const std::string text{encoded.input_ids.begin(), encoded.input_ids.end()};
       failed = failed || text.find("fail") != text.npos;
-      float sum = options_.shift + static_cast<float>(encoded.adapter);
-      for (const auto id : encoded.input_ids) sum += static_cast<float>(id % 13) * 0.1f;
-      for (Eigen::Index i = 0; i < logits.cols(); ++i) {
-        logits(row, i) =
-            text == "\1nan" ? std::nanf("") : sum * static_cast<float>(regression ? 1 : i) - 1;
-      }
-      ++row;
+      std::ranges::copy(row_of(encoded, windows), logits.row(i++).data());
     }
-    if (deciding != nullptr && options_.window > 0) {
-      deciding->clear();
-      for (const auto& each : texts) deciding->push_back(deciding_of(each.input_ids));
-    }
+    if (deciding != nullptr && windows_) *deciding = windows;
     *predicting_ = false;
     if (failed) throw std::runtime_error{"the model broke"};
     return logits;
   }
 
+  [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
+
+  /// Returns the means of the windows' logits. The window with the greatest logit decides.
+  [[nodiscard]] predict::Pooled pooled(const metrics::Logits& windows) const {
+    predict::Pooled pooled;
+    for (const auto& column : windows.colwise()) pooled.logits.push_back(column.mean());
+    const auto label = std::ranges::max_element(pooled.logits) - pooled.logits.begin();
+    Eigen::Index window = 0;
+    windows.col(label).maxCoeff(&window);
+    pooled.deciding = static_cast<std::size_t>(window);
+    return pooled;
+  }
+
   [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
                                                                bool special) const {
+    options_.before_encode(text);
     std::vector<text::Token> tokens;
     if (special) tokens.push_back({.id = 1, .text = "[1]", .special = true});
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -108,21 +122,46 @@ class ServedModel {
   }
 
  private:
-  [[nodiscard]] text::DecidingWindow deciding_of(std::span<const std::int32_t> ids) const {
-    const auto greatest = static_cast<std::size_t>(std::ranges::max_element(ids) - ids.begin());
-    const std::size_t size = options_.window, index = greatest / size;
-    return {.index = index,
-            .count = (ids.size() + size - 1) / size,
-            .begin = index * size,
-            .end = std::min(ids.size(), (index + 1) * size)};
+  [[nodiscard]] std::vector<float> row_of(std::span<const std::int32_t> ids,
+                                          std::int32_t adapter) const {
+    const bool regression = options_.type == ProblemType::regression;
+    const auto own = regression ? 1 : std::ssize(options_.labels);
+    const bool is_nan = std::string{ids.begin(), ids.end()} == "\1nan";
+    float sum = options_.shift + static_cast<float>(adapter);
+    for (const auto id : ids) sum += static_cast<float>(id % 13) * 0.1f;
+    std::vector<float> row;
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(own, options_.columns); ++i) {
+      row.push_back(is_nan ? std::nanf("") : sum * static_cast<float>(regression ? 1 : i) - 1);
+    }
+    return row;
+  }
+
+  /// Returns the logits of a text, and adds its window that decided to `deciding`.
+  [[nodiscard]] std::vector<float> row_of(const predict::Encoded& text,
+                                          std::vector<text::DecidingWindow>& deciding) const {
+    deciding.emplace_back();
+    if (!windows_ || text.input_ids.size() <= windows_->length) {
+      return row_of(text.input_ids, text.adapter);
+    }
+    const auto cut = text::windows_of(text.input_ids, text.first_segment, *windows_);
+    metrics::Logits logits{std::ssize(cut), std::ssize(row_of(text.input_ids, 0))};
+    for (std::size_t i = 0; i < cut.size(); ++i) {
+      std::ranges::copy(row_of(cut[i].input_ids, 0),
+                        logits.row(static_cast<Eigen::Index>(i)).data());
+    }
+    const auto result = pooled(logits);
+    const auto& window = cut[*result.deciding];
+    deciding.back() = {*result.deciding, cut.size(), window.of_second, window.begin, window.end};
+    return result.logits;
   }
 
   Options options_;
   predict::Task task_;
+  std::optional<text::Windows> windows_ = {};
   std::unique_ptr<std::atomic<bool>> predicting_ = std::make_unique<std::atomic<bool>>(false);
 };
 
-static_assert(serve::Servable<ServedModel>);
+static_assert(serve::Servable<ServedModel> && predict::ReadsWindows<ServedModel>);
 
 /// Returns the model in the form that a server needs.
 inline serve::Served<ServedModel> served(ServedModel::Options options = {}) {
@@ -147,6 +186,11 @@ class Door {
   void close() {
     const std::lock_guard lock{mutex_};
     open_ = false;
+  }
+  /// Returns how many threads have come to the door.
+  int arrived() {
+    const std::lock_guard lock{mutex_};
+    return arrived_;
   }
   /// Waits until this many threads have come to the door.
   void await(int count) {

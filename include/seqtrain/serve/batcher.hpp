@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/serve/encoded_texts.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/queue.hpp>
 #include <seqtrain/serve/refusal.hpp>
@@ -34,14 +35,15 @@ class Job : public Ticket {
   /// `done` is called once, by the model's thread, and must not throw. The job keeps `model` even
   /// if the server loads another one meanwhile. Jobs with one `base` share batches; by default it
   /// is the model.
-  Job(Model model, std::vector<Encoded> texts, Clock::time_point since, std::function<void()> done,
+  Job(Model model, EncodedTexts texts, Clock::time_point since, std::function<void()> done,
       const void* base = nullptr)
-      : Ticket{lengths(texts), base == nullptr ? model.get() : base, since},
+      : Ticket{lengths(texts.parts), base == nullptr ? model.get() : base, since},
         model_{std::move(model)},
-        texts_{std::move(texts)},
-        rows_(texts_.size()),
-        windows_(texts_.size()),
-        missing_{texts_.size()},
+        parts_{std::move(texts.parts)},
+        cuts_{std::move(texts.cuts)},
+        rows_(parts_.size()),
+        windows_(parts_.size()),
+        missing_{parts_.size()},
         done_{std::move(done)} {}
 
   /// Returns the logits of each text. Call this and the functions below only after `done` was
@@ -50,7 +52,7 @@ class Job : public Ticket {
   /// Returns the window of each text that decided.
   [[nodiscard]] const std::vector<text::DecidingWindow>& windows() const { return windows_; }
   [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
-  /// Returns the mean time that a text waited in the queue.
+  /// Returns the mean time that a text or a window waited in the queue.
   [[nodiscard]] Clock::duration queue_time() const { return mean(queued_); }
   [[nodiscard]] Clock::duration inference_time() const { return mean(computed_); }
 
@@ -68,6 +70,40 @@ class Job : public Ticket {
     return sum / static_cast<Clock::rep>(std::max<std::size_t>(size(), 1));
   }
 
+  /// Puts the logits of each text that was cut in the place of those of its windows.
+  void pool() {
+    if constexpr (predict::ReadsWindows<P>) {
+      std::size_t to = 0, from = 0;
+      const auto keep_until = [&](std::size_t end) {
+        for (; from < end; ++from, ++to) {
+          if (from == to) continue;
+          rows_[to] = std::move(rows_[from]);
+          windows_[to] = windows_[from];
+        }
+      };
+      for (const CutText& cut : cuts_) {
+        keep_until(cut.first);
+        from += cut.windows.size();
+        auto pooled = model_->predictor.pooled(stacked(cut.first, from));
+        rows_[to] = std::move(pooled.logits);
+        windows_[to++] =
+            pooled.deciding ? cut.windows.at(*pooled.deciding) : text::DecidingWindow{};
+      }
+      keep_until(rows_.size());
+      rows_.resize(to);
+      windows_.resize(to);
+    }
+  }
+
+  /// Returns the logits of the parts from `begin` to before `end`.
+  [[nodiscard]] metrics::Logits stacked(std::size_t begin, std::size_t end) const {
+    metrics::Logits logits{end - begin, rows_[begin].size()};
+    for (std::size_t i = begin; i < end; ++i) {
+      std::ranges::copy(rows_[i], logits.row(static_cast<Eigen::Index>(i - begin)).data());
+    }
+    return logits;
+  }
+
   void finish() {
     if (const auto done = std::exchange(done_, {})) done();
   }
@@ -79,7 +115,8 @@ class Job : public Ticket {
   }
 
   Model model_;
-  std::vector<Encoded> texts_;
+  std::vector<Encoded> parts_;
+  std::vector<CutText> cuts_;
   std::vector<std::vector<float>> rows_;
   std::vector<text::DecidingWindow> windows_;
   std::size_t missing_;
@@ -92,6 +129,9 @@ class Job : public Ticket {
 /// Options of `Batcher`.
 struct BatcherOptions {
   std::size_t max_batch_tokens = 16384;
+  /// The time that a batch should take at most, by the rate of the one before it. It bounds how
+  /// long a short text waits for the texts or windows of a long request.
+  Clock::duration max_batch_time = std::chrono::milliseconds{250};
   /// Longest wait of a job's first text; then the job is refused.
   Clock::duration max_wait = std::chrono::seconds{60};
   std::function<Clock::time_point()> now = &Clock::now;
@@ -134,6 +174,8 @@ class Batcher {
 
  private:
   using Batch = std::vector<Queue::Pick>;
+  /// A batch may have so many tokens however long they take.
+  static constexpr std::size_t least_tokens = 512;
 
   static Job<P>& job_of(const std::shared_ptr<Ticket>& ticket) {
     return static_cast<Job<P>&>(*ticket);
@@ -146,7 +188,7 @@ class Batcher {
       wake_.wait(lock, [this] { return ended_ || !queue_.empty(); });
       if (queue_.empty()) return;
       const auto late = queue_.remove_older(options_.now() - options_.max_wait);
-      Batch batch = queue_.take(options_.max_batch_tokens);
+      Batch batch = queue_.take(std::min(options_.max_batch_tokens, tokens_in_time_));
       update_gauge();
       lock.unlock();
       for (const auto& ticket : late) {
@@ -154,7 +196,7 @@ class Batcher {
       }
       // Neighbours with one adapter are computed together.
       std::ranges::stable_sort(batch, {}, [](const Queue::Pick& pick) {
-        return job_of(pick.ticket).texts_[pick.text].adapter;
+        return job_of(pick.ticket).parts_[pick.text].adapter;
       });
       if (!batch.empty()) compute(batch);
     }
@@ -165,7 +207,7 @@ class Batcher {
     std::size_t tokens = 0;
     const auto begin = options_.now();
     for (const auto& [ticket, text] : batch) {
-      texts.push_back(std::move(job_of(ticket).texts_[text]));
+      texts.push_back(std::move(job_of(ticket).parts_[text]));
       tokens += ticket->tokens(text);
       job_of(ticket).queued_ += begin - ticket->since();
     }
@@ -176,7 +218,9 @@ class Batcher {
       std::vector<text::DecidingWindow> deciding;
       const metrics::Logits logits = predict::logits_of(predictor, texts, &deciding);
       deciding.resize(batch.size());
-      share_out(batch, logits, deciding, options_.now() - begin);
+      const auto time = options_.now() - begin;
+      note_rate(tokens, time);
+      share_out(batch, logits, deciding, time);
     } catch (const std::exception& error) {
       fail(batch, backend(std::string{"Inference failed: "} + error.what()));
     }
@@ -196,8 +240,18 @@ class Batcher {
       job.rows_[batch[i].text].assign(row.begin(), row.end());
       job.windows_[batch[i].text] = deciding[i];
       job.computed_ += time;
-      if (--job.missing_ == 0) job.finish();
+      if (--job.missing_ > 0) continue;
+      job.pool();
+      job.finish();
     }
+  }
+
+  /// Notes how many tokens the model computes within `max_batch_time`.
+  void note_rate(std::size_t tokens, Clock::duration time) {
+    const double share = static_cast<double>(options_.max_batch_time.count()) /
+                         static_cast<double>(std::max<Clock::rep>(time.count(), 1));
+    const double within = std::min(static_cast<double>(tokens) * share, 1e9);
+    tokens_in_time_ = std::max(static_cast<std::size_t>(within), least_tokens);
   }
 
   void fail(const Batch& batch, const Refusal& refusal) {
@@ -213,7 +267,8 @@ class Batcher {
   std::condition_variable wake_;
   Queue queue_;
   bool ended_ = false;
-  std::thread thread_;  // The last member, because it uses the others.
+  std::size_t tokens_in_time_ = least_tokens;  // the model's thread alone uses it
+  std::thread thread_;                         // The last member, because it uses the others.
 };
 
 }  // namespace seqtrain::serve

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/access.hpp>
+#include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/decode_body.hpp>
@@ -34,7 +36,8 @@ struct Exchange {
         responder{std::move(to)} {}
 
   /// Sends a response that holds no predictions and is not logged.
-  void answer(HttpResponse response) const {
+  void answer(HttpResponse response) {
+    leave_place(response);
     add_headers(response);
     responder.send(std::move(response));
   }
@@ -43,8 +46,8 @@ struct Exchange {
 
   /// Returns the response that refuses a request.
   HttpResponse refused(const Refusal& refusal) {
-    place.reset();
     HttpResponse response = error_form(refusal);
+    leave_place(response);
     add_headers(response);
     if (response.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
     if (response.status == 415) response.headers.emplace_back("Accept-Encoding", body_codings);
@@ -61,7 +64,7 @@ struct Exchange {
   /// Returns a response that holds predictions, with the headers that it needs. `work` is the job
   /// that the model did, or null if there was none.
   HttpResponse answered(HttpResponse response, const Job<P>* work) {
-    place.reset();
+    leave_place(response);
     const auto total = Clock::now() - begin_;
     const auto queueing = work != nullptr ? work->queue_time() : Clock::duration{};
     const auto inference = work != nullptr ? work->inference_time() : Clock::duration{};
@@ -105,6 +108,16 @@ struct Exchange {
     response.headers.insert(response.headers.end(), page_headers.begin(), page_headers.end());
   }
 
+  /// The most bytes of a body that are as good as sent, because the system keeps them for the
+  /// client.
+  static constexpr std::size_t short_body = 16384;
+
+  /// Frees the place, or leaves it to a response that the client may be slow to read.
+  void leave_place(HttpResponse& response) {
+    if (response.body.size() > short_body) response.held = place;
+    place.reset();
+  }
+
   /// Returns the fields of each line of the log.
   [[nodiscard]] log::Fields fields(int status) const {
     log::Fields fields{{"request_id", id_}, {"status", status}};
@@ -141,7 +154,9 @@ struct Exchange {
   std::size_t characters = 0;
   std::size_t tokens = 0;
   Clock::duration tokenization{};
-  std::unique_ptr<Admission::Place> place = {};
+  std::shared_ptr<Admission::Place> place = {};
+  bool by_worker = false;          ///< a worker reads the request, and not the connection's thread
+  std::atomic<bool> gone = false;  ///< the client has hung up while a worker read its request
   std::shared_ptr<const Served<P>> model = {};
   std::shared_ptr<Job<P>> job = {};
 };

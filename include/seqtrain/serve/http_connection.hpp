@@ -43,7 +43,7 @@ struct HttpTimeouts {
 class Responder;  // see responder.hpp
 
 /// A function that answers requests, at once or later. The connection's thread calls it.
-using HttpHandler = std::function<void(const HttpRequest&, const Responder&)>;
+using HttpHandler = std::function<void(HttpRequest&&, const Responder&)>;
 
 /// The connection to one client. It answers one request after the other, even if the client has
 /// sent several. All functions run on its strand unless their comments say otherwise.
@@ -105,6 +105,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     state_ = State::closed;
     deadline_ = never;
     hang_up();
+    held_.reset();
     boost::system::error_code ignored;
     socket_.close(ignored);
     shared_.closed(*this);
@@ -176,7 +177,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
                        ignored);
   }
 
-  void handle(const HttpRequest& request);
+  void handle(HttpRequest&& request);
 
   void refuse(const Refusal& refusal) {
     shared_.refused(refusal);
@@ -190,6 +191,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     on_hang_up_ = {};
     keep_alive_ = request_.keep_alive && !shared_.draining;
     out_ = to_wire(response, request_, keep_alive_);
+    held_ = response.held;
     state_ = State::writing;
     served_ = true;
     set_deadline(shared_.timeouts.write);
@@ -203,6 +205,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void on_written() {
     if (state_ == State::closed) return;
     out_ = {};
+    held_.reset();
     if (!keep_alive_ || shared_.draining) return linger();
     state_ = State::reading;
     set_deadline(shared_.timeouts.idle);
@@ -235,7 +238,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string in_;  // bytes received; those before begin_ are processed
   std::size_t begin_ = 0;
   std::string out_;
-  HttpRequest request_;  // the current request, without its body
+  std::shared_ptr<const void> held_;  // see `HttpResponse`
+  HttpRequest request_;               // the current request, without its body
   std::function<void()> on_hang_up_;
   std::atomic<std::int64_t> deadline_ = never;
 };

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <iomanip>
 #include <locale>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ struct HttpResponse {
   std::string body = {};
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers = {};
+  std::shared_ptr<const void> held = {};  ///< freed when the response is sent or cannot be sent
 };
 
 /// Returns the time as HTTP writes it, e.g. `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -16,6 +16,8 @@ struct ServiceOptions {
   /// Most texts in a request of text-embeddings-inference's form.
   std::size_t max_client_batch_size = 32;
   std::size_t max_texts = 32768;  ///< most texts of all requests that are handled at once
+  /// Most windows in which a text is read, if the model reads windows.
+  std::size_t max_windows = 128;
   /// Longest time in the queue.
   std::chrono::steady_clock::duration max_wait = std::chrono::seconds{60};
   std::size_t max_body = 1572864;  ///< most bytes of a body that arrives compressed

@@ -21,7 +21,7 @@ class Responder {
 
   /// Sends an answer. Any thread may call it. Only the first answer is sent.
   void send(HttpResponse response) const {
-    post([response = std::move(response)] { return response; });
+    post([response = std::move(response)]() mutable { return std::move(response); });
   }
 
   /// Sends the response that `make` returns. The connection's thread calls `make`.
@@ -29,10 +29,23 @@ class Responder {
   void post(Make make) const {
     const auto connection = std::exchange(way_->connection, {});
     if (!connection) return;
-    boost::asio::dispatch(connection->strand(), [connection, make = std::move(make)] {
+    boost::asio::dispatch(connection->strand(), [connection, make = std::move(make)]() mutable {
       if (connection->state_ != HttpConnection::State::handling) return;
       connection->respond(make());
     });
+  }
+
+  /// Calls `continuation` on the connection's thread, unless the client has its answer or is gone.
+  /// Any thread may call this.
+  template <class Continuation>
+  void on_connection(Continuation continuation) const {
+    const auto connection = way_->connection;
+    if (!connection) return;
+    boost::asio::dispatch(connection->strand(),
+                          [connection, continuation = std::move(continuation)] {
+                            if (connection->state_ != HttpConnection::State::handling) return;
+                            continuation();
+                          });
   }
 
   /// Calls `listener` if the client hangs up before it gets its answer. Only the connection's
@@ -58,12 +71,12 @@ class Responder {
   std::shared_ptr<Way> way_;
 };
 
-inline void HttpConnection::handle(const HttpRequest& request) {
+inline void HttpConnection::handle(HttpRequest&& request) {
   state_ = State::handling;
   deadline_ = never;
   request_ = {
       .method = request.method, .version = request.version, .keep_alive = request.keep_alive};
-  shared_.handler(request, Responder{shared_from_this()});
+  shared_.handler(std::move(request), Responder{shared_from_this()});
 }
 
 }  // namespace seqtrain::serve

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <limits>
@@ -27,9 +28,10 @@ enum class Truncation {
 ///
 /// The member `tokens(text, special)` is optional; the route `/tokenize` needs it. It returns
 /// `std::optional<std::vector<text::Token>>`, which is empty if the tokenizer cannot name its ids.
-/// The member `usual_length()` is optional: texts are cut at so many ids instead of `max_length()`.
-/// So is `predict(texts, deciding)`, which also tells the windows that decided: see
-/// `predict::logits_of`.
+/// `predict::ReadsWindows` is optional: the server then puts the windows of a long text into
+/// batches like texts, so that it computes other texts between them. The member `usual_length()` is
+/// optional: texts are cut at so many ids instead of `max_length()`. So is `predict(texts,
+/// deciding)`, which also tells the windows that decided: see `predict::logits_of`.
 template <class P>
 concept Servable = predict::Predictor<P> && std::movable<P> &&
     requires(const P& predictor, std::string_view text, std::optional<std::string_view> pair,
@@ -58,15 +60,17 @@ struct Served {
   std::vector<Served> adapters = {};
 };
 
-/// Returns the ids of a text or a pair.
+/// Returns the ids of a text or a pair. If it may be cut it has at most `limit` ids.
 template <Servable P>
 [[nodiscard]] predict::Encoded encode(const P& predictor, std::string_view text,
-                                      std::optional<std::string_view> pair, Truncation truncation) {
+                                      std::optional<std::string_view> pair, Truncation truncation,
+                                      std::size_t limit = std::numeric_limits<std::size_t>::max()) {
   if (truncation == Truncation::none) {
     return predictor.encode(text, pair, std::numeric_limits<std::size_t>::max());
   }
   std::size_t most = predictor.max_length();
   if constexpr (requires { predictor.usual_length(); }) most = predictor.usual_length();
+  most = std::min(most, limit);
   if (truncation == Truncation::right) return predictor.encode(text, pair, most);
   return predictor.encode(text, pair, most, text::LongTexts::tail);
 }

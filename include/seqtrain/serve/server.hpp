@@ -27,8 +27,8 @@ class Server {
       : log_{std::move(log)},
         http_{http, metrics_},
         service_{std::move(service), std::move(load), metrics_, log_} {
-    http_.start([this](const HttpRequest& request, const Responder& responder) {
-      service_.handle(request, responder);
+    http_.start([this](HttpRequest&& request, const Responder& responder) {
+      service_.handle(std::move(request), responder);
     });
     log_.info("Listening on " + http.host + ":" + std::to_string(port()),
               {{"host", http.host}, {"port", port()}});

@@ -4,17 +4,23 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/access.hpp>
+#include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/forms.hpp>
 #include <seqtrain/serve/contracts/kserve.hpp>
@@ -24,13 +30,13 @@
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/contracts/torch_serve.hpp>
 #include <seqtrain/serve/decode_body.hpp>
+#include <seqtrain/serve/encoded_texts.hpp>
 #include <seqtrain/serve/exchange.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/models.hpp>
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/page.hpp>
 #include <seqtrain/serve/prometheus.hpp>
-#include <seqtrain/serve/queue.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>
@@ -60,22 +66,34 @@ class Service {
   void drain() { draining_ = true; }
 
   /// Answers a request, at once or later. Only the connection's thread may call this.
-  void handle(const HttpRequest& http, const Responder& responder) {
+  void handle(HttpRequest&& http, const Responder& responder) {
     const auto exchange = std::make_shared<Exchange<P>>(metrics_, log_, http, responder);
     exchange->page_headers = access_.headers_for(http);
-    try {
-      route(http, exchange);
-    } catch (const Refusal& refusal) {
-      exchange->refuse(refusal);
-    } catch (const std::exception& error) {
-      exchange->refuse({500, error_type::backend, error.what()});
-    }
+    refuse_errors(*exchange, [&] { route(std::move(http), exchange); });
   }
 
  private:
   using ExchangePtr = std::shared_ptr<Exchange<P>>;
+  using Model = typename Models<P>::Model;
 
-  void route(const HttpRequest& http, const ExchangePtr& exchange) {
+  /// Bodies with more bytes are read and encoded by a worker, so that the connection's thread,
+  /// which other connections need too, is not busy for long.
+  static constexpr std::size_t short_body = 32768;
+  /// Answers with more scores are composed by a worker.
+  static constexpr std::size_t few_scores = 4096;
+
+  template <class Step>
+  static void refuse_errors(Exchange<P>& exchange, const Step& step) {
+    try {
+      step();
+    } catch (const Refusal& refusal) {
+      exchange.refuse(refusal);
+    } catch (const std::exception& error) {
+      exchange.refuse({500, error_type::backend, error.what()});
+    }
+  }
+
+  void route(HttpRequest&& http, const ExchangePtr& exchange) {
     const auto path = open_inference::path_of(http.path());
     const Route route = route_of(http, options_, path);
     if (route == Route::torch_serve) exchange->error_form = torch_serve::error;
@@ -91,11 +109,7 @@ class Service {
       exchange->allow = allowed;
       throw Refusal{405, error_type::validation, "this path takes " + allowed};
     }
-    if (!http.content_encoding.empty()) {
-      HttpRequest plain = http;
-      decode_body(plain, options_.max_body);
-      return this->route(plain, exchange);
-    }
+    decode_body(http, options_.max_body);
     forms::check_charset(http.content_type);
     switch (route) {
       case Route::open_inference: {
@@ -119,13 +133,11 @@ class Service {
         return exchange->answer(health(route));
       case Route::info:
         return exchange->answer({.body = info(*model())});
-      case Route::tokenize:
-        return exchange->answer({.body = tokens_of(model()->predictor, http.body)});
       case Route::infer:
         exchange->request.model = path->model;
         [[fallthrough]];
       default:
-        return predict(route, http, exchange);
+        return begin(route, std::move(http), exchange);
     }
   }
 
@@ -148,7 +160,7 @@ class Service {
   }
 
   /// Returns the model. Throws a `Refusal` if there is none or the server is about to stop.
-  typename Models<P>::Model model() const {
+  Model model() const {
     if (draining_) throw unhealthy("the server is about to stop");
     auto present = models_.present();
     if (!present) throw unhealthy("the model is not loaded yet");
@@ -158,8 +170,7 @@ class Service {
   /// Returns the model or the adapter of a name. Throws a `Refusal` if there is none. Any name, or
   /// none, is the model's if it has no adapters and the name is not `strict`. Returns null while no
   /// model is loaded.
-  typename Models<P>::Model named(const typename Models<P>::Model& model,
-                                  std::optional<std::string_view> name, bool strict) const {
+  Model named(const Model& model, std::optional<std::string_view> name, bool strict) const {
     if (!model) return model;
     const bool only = model->adapters.empty();
     if (!name || *name == options_.model_name || (only && !strict)) {
@@ -180,35 +191,26 @@ class Service {
     for (const auto& adapter : model.adapters) adapters.push_back(adapter.facts.name);
     const P& predictor = model.predictor;
     const auto task = model.has_head ? predictor.task() : predict::Task{};
-    return tei::info(model.facts, task, predictor.max_length(), options_, adapters);
+    const std::size_t longest = longest_text(predictor, options_.max_windows);
+    return tei::info(model.facts, task, longest, options_, adapters);
   }
 
-  /// Returns the body of the answer of `/tokenize`.
-  [[nodiscard]] std::string tokens_of(const P& predictor, std::string_view body) const {
+  /// Answers `/tokenize`.
+  void tokenize(const P& predictor, std::string_view body, Exchange<P>& exchange) const {
     const auto request = tei::read_tokenize(body, options_.max_client_batch_size);
     json::Writer out;
     out.begin_array();
     for (const std::string& text : request.texts) {
+      if (exchange.gone) return;
       const auto named = tokenized([&] { return tokens(predictor, text, request.special); });
       if (!named) throw backend("this model's tokenizer does not name its ids");
       tei::write_tokens(out, *named);
     }
-    return out.end_array().text();
-  }
-
-  /// Returns the result of `encode`. An exception from it becomes a `Refusal`.
-  template <class Encode>
-  static auto tokenized(const Encode& encode) {
-    try {
-      return encode();
-    } catch (const std::exception& error) {
-      throw Refusal{422, error_type::tokenizer, std::string{"Tokenization error: "} + error.what()};
-    }
+    exchange.answer({.body = out.end_array().text()});
   }
 
   /// Reads a request, and finds the model or adapter that its path or its body names.
-  void read(Route route, const HttpRequest& http, const typename Models<P>::Model& all,
-            Exchange<P>& exchange) const {
+  void read(Route route, const HttpRequest& http, const Model& all, Exchange<P>& exchange) const {
     const auto& body = http.body;
     const TextLimits limits{.client_batch = options_.max_client_batch_size,
                             .texts = options_.max_texts};
@@ -241,10 +243,27 @@ class Service {
     check_ranks(exchange.model->predictor);
   }
 
-  void predict(Route route, const HttpRequest& http, const ExchangePtr& exchange) {
-    const auto all = model();
+  /// Gives a request a place and prepares it, here or, if it is long, on a worker.
+  void begin(Route route, HttpRequest&& http, const ExchangePtr& exchange) {
+    Model all = model();
     exchange->place = admission_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
+    if (http.body.size() <= short_body) return prepare(route, http, all, exchange);
+    exchange->by_worker = true;
+    exchange->responder.on_hang_up([weak = std::weak_ptr{exchange}] {
+      if (const auto lost = weak.lock()) lost->gone = true;
+    });
+    boost::asio::post(workers_,
+                      [this, route, all = std::move(all), exchange, http = std::move(http)] {
+                        if (exchange->gone) return;
+                        refuse_errors(*exchange, [&] { prepare(route, http, all, exchange); });
+                      });
+  }
+
+  /// Reads a request and encodes its texts for the model, or answers it if it needs none.
+  void prepare(Route route, const HttpRequest& http, const Model& all,
+               const ExchangePtr& exchange) {
+    if (route == Route::tokenize) return tokenize(all->predictor, http.body, *exchange);
     read(route, http, all, *exchange);
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
@@ -253,11 +272,39 @@ class Service {
     if (!adapter.empty()) metrics_.adapters.add(adapter);
     auto encoded = encode_all(exchange->model->predictor, *exchange);
     if (texts.empty()) return exchange->responder.send(finished(*exchange));
+    if (exchange->gone) return;
+    const std::size_t parts = encoded.parts.size();
+    if (parts > options_.max_texts) {
+      throw too_large("the texts have " + std::to_string(parts) + " windows, more than the " +
+                      std::to_string(options_.max_texts) + " that are handled at once");
+    }
+    if (!exchange->place->add_texts(parts - texts.size())) throw overloaded("Model is overloaded");
+    auto job = std::make_shared<Job<P>>(exchange->model, std::move(encoded), Clock::now(),
+                                        answer_later(exchange), all.get());
+    if (!exchange->by_worker) return submit(exchange, std::move(job));
+    exchange->responder.on_connection([this, exchange, job] { submit(exchange, job); });
+  }
+
+  /// Returns the function that answers a request when the model has made its predictions.
+  std::function<void()> answer_later(const ExchangePtr& exchange) {
+    const std::size_t labels = exchange->model->predictor.task().labels.size();
+    const bool few =
+        exchange->request.texts.size() * std::max<std::size_t>(labels, 1) <= few_scores;
+    if (few && !exchange->by_worker) {
+      return [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); };
+    }
+    return [this, exchange] {
+      exchange->responder.on_connection([this, exchange] {
+        exchange->responder.on_hang_up({});  // From here on the exchange is the worker's.
+        boost::asio::post(workers_, [exchange] { exchange->responder.send(finished(*exchange)); });
+      });
+    };
+  }
+
+  /// Passes a job to the model. Only the connection's thread may call this.
+  void submit(const ExchangePtr& exchange, std::shared_ptr<Job<P>> job) {
     // The exchange and its job hold each other until the job is done or cancelled.
-    exchange->job = std::make_shared<Job<P>>(
-        exchange->model, std::move(encoded), Clock::now(),
-        [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); },
-        all.get());
+    exchange->job = std::move(job);
     exchange->responder.on_hang_up([this, weak = std::weak_ptr{exchange}] {
       if (const auto lost = weak.lock()) leave(*lost);
     });
@@ -270,23 +317,19 @@ class Service {
     if (const auto job = std::move(exchange.job)) batcher_.cancel(*job);
   }
 
-  std::vector<predict::Encoded> encode_all(const P& predictor, Exchange<P>& exchange) {
-    std::vector<predict::Encoded> encoded;
+  EncodedTexts encode_all(const P& predictor, Exchange<P>& exchange) {
+    EncodedTexts encoded;
     const auto begin = Clock::now();
-    for (const Text& text : exchange.request.texts) {
-      encoded.push_back(
-          tokenized([&] { return encode(predictor, text.text, text.pair, text.truncation); }));
-      const std::size_t length = encoded.back().input_ids.size();
-      if (length > predictor.max_length()) {
-        throw too_large(
-            "`inputs` must have less than " + std::to_string(predictor.max_length() + 1) +
-            " tokens. Given: " + std::to_string(length) + "; \"truncate\": true cuts longer texts");
-      }
+    for (Text& text : exchange.request.texts) {
+      if (exchange.gone) break;
+      const std::size_t length = add_text(predictor, text, options_.max_windows, encoded);
       exchange.tokens += length;
       exchange.characters += text::count_characters(text.text);
       if (text.pair) exchange.characters += text::count_characters(*text.pair);
       exchange.pairs += text.pair ? 1 : 0;
       metrics_.input_length.add(static_cast<double>(length));
+      // No answer repeats it, and each text of `/rerank` has the query.
+      std::string{}.swap(text.text);
     }
     exchange.tokenization = Clock::now() - begin;
     return encoded;
@@ -317,6 +360,8 @@ class Service {
   Access access_;
   Admission admission_;
   Models<P> models_;
+  boost::asio::thread_pool workers_{
+      std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, 8)};
   Batcher<P> batcher_;  // The last member, so that its thread ends first.
 };
 

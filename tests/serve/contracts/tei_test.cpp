@@ -45,6 +45,25 @@ TEST(TeiRerank, RanksTexts) {
             R"([{"index":1,"text":"b","score":1},{"index":0,"text":"a","score":0.5}])");
 }
 
+TEST(TeiRerank, RefusesALongQueryForManyTexts) {
+  const auto body = [](std::size_t query, std::size_t texts) {
+    std::string json = R"({"query": ")" + std::string(query, 'q') + R"(", "texts": [)";
+    for (std::size_t i = 0; i < texts; ++i) json += i == 0 ? R"("a")" : R"(, "a")";
+    return json + "]}";
+  };
+  const TextLimits limits{.client_batch = 2000};
+  EXPECT_EQ(read_rerank(body(40'000, 1000), limits).texts.size(), 1000u);
+  try {
+    static_cast<void>(read_rerank(body(40'000, 2000), limits));
+    FAIL();
+  } catch (const Refusal& refusal) {
+    EXPECT_EQ(refusal.status(), 413);
+    EXPECT_STREQ(refusal.what(),
+                 "`query` has 40000 bytes for each of 2000 texts, in all more than 67108864; send "
+                 "fewer texts in a request");
+  }
+}
+
 TEST(TeiInfo, HasTheFieldsOfTextEmbeddingsInference) {
   const auto body =
       info({.id = "runs/one/model", .dtype = "bfloat16"}, {.labels = {"no", "yes"}}, 512, {});

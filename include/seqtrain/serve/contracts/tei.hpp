@@ -52,6 +52,15 @@ inline HttpResponse write_ranks(bool returns_texts, const Request& request,
   return {.body = out.end_array().text()};
 }
 
+/// Throws a `Refusal` if the pairs of a query of `bytes` bytes with so many texts are too large.
+inline void check_copies(std::size_t bytes, std::size_t texts) {
+  constexpr std::size_t most = std::size_t{64} << 20;
+  if (bytes <= most / texts) return;
+  throw too_large("`query` has " + std::to_string(bytes) + " bytes for each of " +
+                  std::to_string(texts) + " texts, in all more than " + std::to_string(most) +
+                  "; send fewer texts in a request");
+}
+
 }  // namespace detail
 
 /// Writes the answer for one text: `[{"score": 0.9, "label": "pos"}, …]`, the highest score first.
@@ -102,6 +111,7 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   const auto texts = root.at("texts").items();
   serve::detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
   serve::detail::check_count(texts.size(), limits.client_batch);
+  detail::check_copies(like.text.size(), texts.size());
   for (const auto& text : texts) request.texts.emplace_back(like).pair = text.string();
   return request;
 }
