@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <stop_token>
@@ -27,6 +28,7 @@
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -147,6 +149,10 @@ struct Job {
       }
       published->save_scores(work / published->score_file, labels, scores.scores(), log);
     }
-    return train::evaluate(model, loader, {.split = "test", .stop = stop});
+    struct Notices {
+      std::function<void(const train::Notice&)> on_notice;
+      void on(const train::Notice& notice) const { on_notice(notice); }
+    } const notices{report::notices_to(log)};
+    return train::evaluate(model, loader, {.split = "test", .stop = stop}, notices);
   }
 };

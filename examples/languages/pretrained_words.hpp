@@ -16,6 +16,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
@@ -86,7 +87,8 @@ inline void check_shape(const seqtrain::weights::FastaiFile& file,
 
 /// Copies the weights of a language model over `words_of_file` to a model over `words`. Rows of
 /// words that both have are copied; the others become the mean of all rows. Throws `InputError` if
-/// a tensor is missing or the sizes do not fit; some parameters may then have changed.
+/// a tensor is missing or holds NaN, or the sizes do not fit; some parameters may then have
+/// changed.
 inline void load(seqtrain::model::LanguageModel& model, const std::vector<std::string>& words,
                  const seqtrain::weights::FastaiFile& file,
                  const std::vector<std::string>& words_of_file) {
@@ -105,6 +107,7 @@ inline void load(seqtrain::model::LanguageModel& model, const std::vector<std::s
                                                           : seqtrain::weights::to_floats(stored);
     const at::Tensor host = at::empty(parameter.value.sizes(), at::kFloat);
     std::memcpy(host.mutable_data_ptr<float>(), numbers.data(), numbers.size() * sizeof(float));
+    seqtrain::tensor::refuse_nan(host, file.path(), parameter.name);
     parameter.value.copy_(host);
   }
 }

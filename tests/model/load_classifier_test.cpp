@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,6 +15,7 @@
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/made_checkpoint.hpp"
 #include "support/model_case.hpp"
@@ -24,6 +29,41 @@ using tests::MadeCheckpoint;
 
 std::filesystem::path golden_adapters() {
   return tests::golden() / "adapters";
+}
+
+/// Writes a copy of a made checkpoint into `directory`, with NaN in the middle of its first table.
+void write_with_nan(const std::filesystem::path& directory, weights::DType dtype,
+                    std::uint32_t nan) {
+  const MadeCheckpoint made;
+  std::filesystem::copy_file(made.path() / "config.json", directory / "config.json");
+  const weights::WeightsFolder whole{made.path()};
+  const std::string spoiled = "bert.embeddings.word_embeddings.weight";
+  std::vector<weights::TensorView> tensors;
+  for (const auto& name : whole.names()) tensors.push_back(*whole.find(name));
+  auto& table = *std::ranges::find(tensors, spoiled, &weights::TensorView::name);
+  table.dtype = dtype;
+  std::vector<std::byte> bytes(*weights::byte_size(dtype, table.shape));
+  std::memcpy(bytes.data() + bytes.size() / 2, &nan, weights::size_of(dtype));
+  table.bytes = bytes;
+  weights::write_safetensors(directory / "model.safetensors", tensors);
+}
+
+TEST(LoadClassifier, NamesATensorThatHoldsNanAndItsFile) {
+  for (const auto& [dtype, nan] : {std::pair{weights::DType::f32, 0x7fc00000U},
+                                   {weights::DType::f16, 0x7e00U},
+                                   {weights::DType::bf16, 0xffc0U}}) {
+    const tests::TemporaryDirectory directory;
+    write_with_nan(directory.path(), dtype, nan);
+    for (const bool only_predicts : {false, true}) {
+      ClassifierOptions options;
+      options.only_predicts = only_predicts;
+      const auto problem =
+          tests::problem_of([&] { (void)load_classifier(directory.path(), options); });
+      const auto file = (directory / "model.safetensors").string();
+      EXPECT_TRUE(problem.starts_with(file + ": bert.embeddings.word_embeddings.weight: holds NaN"))
+          << problem;
+    }
+  }
 }
 
 /// Adapters that PEFT made (tests/golden/adapters.py).

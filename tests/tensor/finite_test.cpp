@@ -5,6 +5,8 @@
 
 #include <seqtrain/tensor/finite.hpp>
 
+#include "support/problem_of.hpp"
+
 namespace seqtrain::tensor {
 namespace {
 
@@ -21,6 +23,19 @@ TEST(StaysFinite, LooksAtNumbersThatWereFinite) {
   EXPECT_FALSE(stays(numbers, at::tensor({nan, 2.F})));
   EXPECT_TRUE(stays(at::tensor({-infinity, 2.F}), at::tensor({-infinity, 3.F})));
   EXPECT_TRUE(stays(at::tensor({infinity, 2.F}), at::tensor({nan, 3.F})));
+}
+
+TEST(RefuseNan, NamesTheTensorAndItsFile) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto problem = [](const at::Tensor& tensor) {
+    return tests::problem_of([&] { refuse_nan(tensor, "model.safetensors", "w"); });
+  };
+  EXPECT_EQ(problem(at::tensor({1.F, -2.F})), "nothing was thrown");
+  EXPECT_EQ(problem(at::tensor({infinity, -infinity})), "nothing was thrown");
+  EXPECT_EQ(problem(at::tensor({3e38F, 3e38F})), "nothing was thrown");
+  EXPECT_TRUE(problem(at::tensor({1.F, 2.F, nan, infinity}).view({2, 2}))
+                  .starts_with("model.safetensors: w: holds NaN"));
 }
 
 }  // namespace

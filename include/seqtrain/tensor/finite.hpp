@@ -1,9 +1,16 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <string>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/sum.h>
+
+#include <seqtrain/core/error.hpp>
 
 namespace seqtrain::tensor {
 
@@ -17,6 +24,19 @@ namespace seqtrain::tensor {
     result = result.defined() ? result.logical_and(good) : good;
   }
   return result;
+}
+
+/// Throws `InputError` if a tensor on the processor, which is called `name` in `file`, holds NaN.
+/// Infinite numbers are allowed: a bias of minus infinity switches a label off. It reads the
+/// numbers once.
+inline void refuse_nan(const at::Tensor& tensor, const std::string& file, const std::string& name) {
+  const at::NoGradGuard no_gradients;
+  // A sum is NaN if a number is, but also for other reasons, such as infinite numbers.
+  if (std::isfinite(at::sum(tensor).item<float>())) return;
+  if (!at::isnan(tensor).any().item<bool>()) return;
+  throw InputError{"holds NaN, which is not a number",
+                   {.object = file, .field = name},
+                   "the file is damaged, or training failed before it was saved; take another"};
 }
 
 }  // namespace seqtrain::tensor

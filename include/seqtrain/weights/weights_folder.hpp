@@ -102,6 +102,12 @@ class WeightsFolder {
     if (adapter_) adapter_->check_unchanged();
   }
 
+  /// Returns the path of the file in which a tensor is, for errors.
+  [[nodiscard]] std::string place_of(const TensorView& tensor) const {
+    const auto file = files_.find(tensor.name);
+    return file == files_.end() ? directory_.string() : file->second;
+  }
+
   /// Returns the directory of the tensors, which is the base's if there is an adapter.
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
   /// Returns the path of config.json: the adapter's if it has one.
@@ -135,13 +141,17 @@ class WeightsFolder {
 
   Tensors read(const std::string& file) {
     const auto path = directory_ / file;
-    if (path.extension() == ".bin") return named(torch_.emplace_back(path).root().tensors());
-    return named(safetensors_.emplace_back(std::make_shared<SafetensorsFile>(path))->tensors());
+    if (path.extension() == ".bin") return named(torch_.emplace_back(path).root().tensors(), path);
+    safetensors_.push_back(std::make_shared<SafetensorsFile>(path));
+    return named(safetensors_.back()->tensors(), path);
   }
 
-  static Tensors named(const std::vector<TensorView>& tensors) {
+  Tensors named(const std::vector<TensorView>& tensors, const std::filesystem::path& file) {
     Tensors result;
-    for (const auto& tensor : tensors) result.emplace(tensor.name, tensor);
+    for (const auto& tensor : tensors) {
+      result.emplace(tensor.name, tensor);
+      files_.insert_or_assign(tensor.name, file.string());
+    }
     return result;
   }
 
@@ -177,6 +187,7 @@ class WeightsFolder {
   std::vector<std::shared_ptr<const SafetensorsFile>> safetensors_;
   std::vector<TorchFile> torch_;
   Tensors tensors_;
+  std::map<std::string, std::string, std::less<>> files_;  ///< the file of each tensor
 };
 
 }  // namespace seqtrain::weights

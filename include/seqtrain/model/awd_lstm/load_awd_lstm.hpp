@@ -8,12 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/ops/from_blob.h>
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/tensor/finite.hpp>
+#include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
@@ -101,8 +104,8 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
 /// Loads the classifier in a directory that the program `languages` has written with ULMFiT. The
 /// weights are in fastai's layout, in `model.pth` or in the file that `description.json` names. The
 /// names of the labels are in `description.json` or in `performance.json`. All parameters are
-/// frozen. Throws `InputError` if a tensor is missing, if the sizes do not fit together, or if the
-/// model has no passes in this precision.
+/// frozen. Throws `InputError` if a tensor is missing or holds NaN, if the sizes do not fit
+/// together, or if the model has no passes in this precision.
 [[nodiscard]] inline AwdLstmClassifier load_awd_lstm(const std::filesystem::path& directory,
                                                      std::int64_t padding_id, c10::Device device,
                                                      Precision precision) {
@@ -130,6 +133,11 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
   for (const auto& tensor : wanted.views()) {
     tensors.push_back(file.at(tensor.name));
     tensors.back().name = tensor.name;
+    if (!weights::is_floating(tensors.back().dtype)) continue;
+    auto numbers = weights::to_floats(tensors.back());
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    tensor::refuse_nan(at::from_blob(numbers.data(), {count}, at::kFloat), file.path(),
+                       tensor.name);
   }
   classifier.load_state_dict(tensors);
   file.check_unchanged();

@@ -25,6 +25,7 @@
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
+#include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
@@ -82,8 +83,8 @@ class ParameterMaker {
   ParameterMaker(const weights::WeightsFolder& checkpoint, Options options)
       : checkpoint_{&checkpoint}, options_{options} {}
 
-  /// Throws `InputError` if a required tensor is missing, has another shape or is not
-  /// floating-point.
+  /// Throws `InputError` if a required tensor is missing, has another shape, is not floating-point
+  /// or holds NaN.
   at::Tensor make(const std::string& name, at::IntArrayRef shape, Role role, Part part) {
     auto stored = find(name);
     if (!stored && part.required) {
@@ -262,12 +263,15 @@ class ParameterMaker {
     const auto file = checkpoint_->file_of(stored);
     const auto floats = weights::as_floats(stored);
     if (options_.borrows && file && floats) {
-      return borrowed_.borrow(*floats, shape, [file, stored] { file->forget(stored); });
+      const auto value = borrowed_.borrow(*floats, shape, [file, stored] { file->forget(stored); });
+      tensor::refuse_nan(value, checkpoint_->place_of(stored), stored.name);
+      return value;
     }
     at::Tensor value = at::empty(shape, at::kFloat);
     weights::to_floats(stored.dtype, stored.bytes,
                        {value.mutable_data_ptr<float>(), static_cast<std::size_t>(value.numel())});
     if (file) file->forget(stored);
+    tensor::refuse_nan(value, checkpoint_->place_of(stored), stored.name);
     return value;
   }
 
