@@ -253,6 +253,64 @@ TEST_F(CheckpointsTest, UsesTheOneBeforeABrokenOne) {
   EXPECT_TRUE(was_warned("checkpoint-5 is not used"));
 }
 
+TEST_F(CheckpointsTest, ContinuesTheOnlyRunWhoseRecordIsMissing) {
+  const Outcome whole = undisturbed();
+  Outcome outcome;
+  EXPECT_THROW(run(outcome, {.stop_after = 5}, options()), train::Stopped);
+  const std::string name = current();
+  fs::remove(place() / "run.json");
+  EXPECT_FALSE(Checkpoints(sink::Directory{place()}, nullptr, options()).saved_settings().empty());
+  run(outcome, {}, options());
+  EXPECT_TRUE(was_warned("run.json is missing; the run " + name + " has the only checkpoints"));
+  EXPECT_TRUE(was_said("Resumed from " + (place() / name / "checkpoint-5").string()));
+  expect_equal(outcome, whole);
+  EXPECT_EQ(current(), name);
+}
+
+TEST_F(CheckpointsTest, RefusesSeveralRunsWhoseRecordIsMissing) {
+  Outcome outcome;
+  EXPECT_THROW(run(outcome, {.stop_after = 3}, options()), train::Stopped);
+  const auto first = current();
+  auto anew = options();
+  anew.resume = "never";
+  EXPECT_THROW(run(outcome, {.stop_after = 2}, anew), train::Stopped);
+  const auto second = current();
+  fs::remove(place() / "run.json");
+  const auto problem = tests::problem_of([&] { run(outcome, {}, options()); });
+  EXPECT_NE(problem.find("holds checkpoints of several runs, but no run.json"), std::string::npos)
+      << problem;
+  for (const auto& name : {first + "/checkpoint-3", second + "/checkpoint-2"}) {
+    EXPECT_NE(problem.find("--resume " + (place() / name).string()), std::string::npos) << problem;
+  }
+  EXPECT_FALSE(fs::exists(place() / "run.json"));
+  run(outcome, {}, anew);
+  EXPECT_NE(current(), "");
+}
+
+/// Moves something away between two steps.
+struct Remover {
+  fs::path what, to;
+  void on(const train::StepEnd& event) const {
+    if (event.step == 6) fs::rename(what, to);
+  }
+};
+
+TEST_F(CheckpointsTest, WritesARecordAgainThatIsRemovedMeanwhile) {
+  for (const auto& what : {place() / "run.json", place()}) {
+    warned.clear();
+    Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
+                    tests::FakeLoader{{1, 2, 3, -1, -2, 4, 5}, 1}, sink::Directory{place()}};
+    train::FitOptions fit{.epochs = 3, .gradient_accumulation_steps = 2};
+    fit.checkpoint = options();
+    fit.checkpoint.resume = "never";
+    trainer.fit(fit, tests::FakeLoader{{1, -1, 3}, 1}, Remover{what, temporary / "gone"});
+    fs::remove_all(temporary / "gone");
+    EXPECT_TRUE(was_warned("run.json was removed while this run goes on")) << what;
+    EXPECT_NE(current(), "");
+    EXPECT_EQ(steps().back(), 12);
+  }
+}
+
 TEST_F(CheckpointsTest, NamesTheSettingsThatDiffer) {
   Outcome outcome;
   EXPECT_THROW(run(outcome, {.stop_after = 2}, options()), train::Stopped);

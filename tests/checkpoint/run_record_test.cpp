@@ -31,6 +31,28 @@ TEST(RunRecord, AProgramThatWasReplacedNotices) {
   EXPECT_TRUE(second.renew(500));
 }
 
+TEST(RunRecord, IsWrittenAgainIfItIsRemoved) {
+  sink::Memory store;
+  RunRecord record{store};
+  record.claim("run_1", "program 1");
+  store.remove("run.json");
+  EXPECT_TRUE(record.renew(500));
+  EXPECT_TRUE(record.was_removed());
+  EXPECT_EQ(RunRecord{store}.run(), "run_1");
+  EXPECT_TRUE(record.renew(600));
+  EXPECT_FALSE(record.was_removed());
+}
+
+TEST(RunRecord, IsNotWrittenAgainOverAnotherPrograms) {
+  sink::Memory store;
+  RunRecord first{store};
+  first.claim("run_1", "program 1");
+  store.remove("run.json");
+  RunRecord{store}.claim("run_2", "program 2");
+  EXPECT_FALSE(first.renew(500));
+  EXPECT_EQ(RunRecord{store}.run(), "run_2");
+}
+
 TEST(RunRecord, OfTwoProgramsThatStartAtOnceOneGoesOn) {
   sink::Memory store;
   RunRecord first{store}, second{store};

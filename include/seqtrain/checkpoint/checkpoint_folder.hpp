@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/train/checkpoint_name.hpp>
 
@@ -100,6 +102,33 @@ class CheckpointFolder {
   std::string run_;
 };
 
+/// The folder for local copies of a remote store's checkpoints of seqtrain 0.1.
+inline constexpr std::string_view copies_of_0_1 = "seqtrain-0.1";
+
+/// Returns the run that has complete checkpoints in a store, or an empty string if none has. Throws
+/// `InputError` if several have.
+template <Store S>
+[[nodiscard]] std::string only_run(S& store) {
+  std::map<std::string, std::int64_t, std::less<>> newest;  // the newest step of each run
+  for (const std::string& key : store.list("")) {
+    const auto parts = split(key, '/');
+    if (parts.size() != 3 || parts[2] != sink::Manifest::file_name) continue;
+    const auto step = train::checkpoint_step(parts[1]);
+    if (!step || parts[0] == copies_of_0_1) continue;
+    auto& known = newest[std::string{parts[0]}];
+    known = std::max(known, *step);
+  }
+  if (newest.size() <= 1) return newest.empty() ? std::string{} : newest.begin()->first;
+  std::string advice = "begin anew by --resume never, or continue one";
+  for (const auto& [run, step] : newest) {
+    advice += (run == newest.begin()->first ? ": --resume " : ", --resume ") + store.name() + "/" +
+              CheckpointFolder{store, run}.at(step);
+  }
+  throw InputError{"holds checkpoints of several runs, but no run.json that names the last",
+                   {.object = store.name()},
+                   advice};
+}
+
 /// Finds checkpoints of a run in a local directory and, unless it is null, in a remote store. A
 /// remote checkpoint is copied into the directory and read there.
 template <class Directory, Store Remote>
@@ -135,8 +164,15 @@ class CheckpointSearch {
   /// Returns the checkpoint in a directory that the user has named. Throws `InputError` if it is
   /// not complete.
   std::shared_ptr<const Checkpoint> at(const std::filesystem::path& path) const {
-    return std::make_shared<Checkpoint>(
-        path.string(), [&](const std::string& name) { return local_->files().read(path / name); });
+    try {
+      return std::make_shared<Checkpoint>(path.string(), [&](const std::string& name) {
+        return local_->files().read(path / name);
+      });
+    } catch (const InputError&) {
+      throw;
+    } catch (const Error& error) {  // the system cannot read it
+      throw InputError{error.what()};
+    }
   }
 
   /// Returns a local checkpoint. If it is missing or broken, logs that and returns null.
@@ -162,7 +198,7 @@ class CheckpointSearch {
   /// Copies a remote checkpoint into the local directory and reads it. A checkpoint of seqtrain 0.1
   /// goes into a folder of its own, so that it replaces no file that 0.1 left.
   std::shared_ptr<const Checkpoint> fetch(const std::string& run, std::int64_t step) const {
-    const std::string copies = run.empty() ? "seqtrain-0.1" : run;
+    const std::string copies = run.empty() ? std::string{copies_of_0_1} : run;
     const CheckpointFolder there{*remote_, run};
     const CheckpointFolder here{*local_, copies};
     const std::string last{sink::Manifest::file_name};

@@ -11,6 +11,7 @@
 
 #include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/checkpoint/checkpoint_folder.hpp>
+#include <seqtrain/checkpoint/messages.hpp>
 #include <seqtrain/checkpoint/run_record.hpp>
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/background.hpp>
@@ -159,6 +160,9 @@ class CheckpointUpload {
         const std::lock_guard lock{mutex_};
         replaced_ = true;
         return {};
+      }
+      if (record_.was_removed() && options_.log) {
+        options_.log({.text = removed_record(store_->name()), .warning = true});
       }
       remote_.prune(step, options_.keep);
       return {};

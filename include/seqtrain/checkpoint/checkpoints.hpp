@@ -75,10 +75,9 @@ class BasicCheckpoints {
   /// Returns the settings of the checkpoint that `restore` would continue; none if there is no such
   /// checkpoint. A remote checkpoint is copied to the local directory.
   [[nodiscard]] train::Pairs saved_settings() {
-    const std::string run =
-        remote_ != nullptr ? RunRecord<Remote>{*remote_}.run() : RunRecord<Directory>{local_}.run();
-    const auto found = Search{local_, remote_, {}}.find(options_.resume, run);
-    return found ? found->run().settings : train::Pairs{};
+    const auto found = remote_ != nullptr ? find(*remote_, RunRecord<Remote>{*remote_}.run(), {})
+                                          : find(local_, RunRecord<Directory>{local_}.run(), {});
+    return found.checkpoint ? found.checkpoint->run().settings : train::Pairs{};
   }
 
   /// Adds a setting that a resumed run must have too. Call it before `restore`.
@@ -159,15 +158,38 @@ class BasicCheckpoints {
   using Folder = CheckpointFolder<Directory>;
   using Search = CheckpointSearch<Directory, Remote>;
 
+  /// A checkpoint, or null, and the run that resume "auto" continues.
+  struct Found {
+    std::shared_ptr<const Checkpoint> checkpoint;
+    std::string run;
+  };
+
+  /// Finds the checkpoint to continue. `run` is the one that the store's record names; if the
+  /// record is missing, the only run that has checkpoints there is continued.
+  template <class Place>
+  Found find(Place& place, const std::string& run,
+             const std::function<void(const std::string&)>& warn) {
+    const Search search{local_, remote_, warn};
+    auto found = search.find(options_.resume, run);
+    if (found || !run.empty() || options_.resume != "auto") return {std::move(found), run};
+    const std::string other = only_run(place);
+    if (other.empty()) return {};
+    if (warn) {
+      warn(place.name() + "/" + std::string{RunRecord<Directory>::key} + " is missing; the run " +
+           other + " has the only checkpoints there and is continued");
+    }
+    return {search.newest(other), other};
+  }
+
   /// Finds the checkpoint to continue, chooses the run, and takes the store over.
   template <class Place>
   std::shared_ptr<const Checkpoint> begin(Place& place, const train::Plan& plan) {
     RunRecord<Place> record{place};
     const auto warn = [this](const std::string& text) { messages_.warn(text); };
-    const auto found = Search{local_, remote_, warn}.find(options_.resume, record.run());
+    const auto [found, named] = find(place, record.run(), warn);
     messages_.pass_on(options_.log);
     if (found) check_same_run(*found, plan, options_);
-    run_ = describe_run(found.get(), record.run(), plan, options_);
+    run_ = describe_run(found.get(), named, plan, options_);
     if (found && found->run().steps > 0 && found->run().steps < plan.steps) {
       messages_.say("The run is extended from " + std::to_string(found->run().steps) + " to " +
                     std::to_string(plan.steps) + " steps");
@@ -236,6 +258,7 @@ class BasicCheckpoints {
     try {
       if (upload_) upload_->offer(step);
       if (record_ && !record_->renew(step)) replaced_ = true;
+      if (record_ && record_->was_removed()) messages_.warn(removed_record(local_.name()));
       const auto needed = upload_ ? upload_->under_way() : std::nullopt;
       if (!replaced_) Folder{local_, run_.id}.prune(step, options_.keep, needed);
     } catch (const std::exception& error) {

@@ -10,6 +10,11 @@
 
 namespace seqtrain::checkpoint {
 
+/// Returns the message about a record of a run, in the store `place`, that somebody has removed.
+inline std::string removed_record(const std::string& place) {
+  return place + "/run.json was removed while this run goes on; it is there again";
+}
+
 /// Messages of any thread, which wait until the thread that trains passes them on.
 class Messages {
  public:

@@ -45,11 +45,15 @@ class RunRecord {
   }
 
   /// Records the step of the newest checkpoint. Returns false if another program has taken the
-  /// store over.
+  /// store over. If somebody has removed the record, writes it again and sets `was_removed`.
   [[nodiscard]] bool renew(std::int64_t step) {
     const std::string run = run_, holder = holder_;
+    was_removed_ = false;
     return holds(run, holder, step);
   }
+
+  /// Tells whether the last `renew` found that the record had been removed.
+  [[nodiscard]] bool was_removed() const { return was_removed_; }
 
  private:
   void read() {
@@ -63,12 +67,13 @@ class RunRecord {
     holder_ = document.root().at("holder").string();
   }
 
-  /// Writes the record. Returns false if another program holds the store. If the answer was lost,
-  /// it recognises its own write.
+  /// Writes the record, also if it has been removed. Returns false if another program holds the
+  /// store. If the answer was lost, it recognises its own write.
   bool holds(const std::string& run, const std::string& holder, std::optional<std::int64_t> step) {
     while (!write(run, holder, step)) {
       read();
-      if (holder_ != holder) return false;
+      was_removed_ = generation_ == 0;
+      if (!was_removed_ && holder_ != holder) return false;
     }
     run_ = run;
     holder_ = holder;
@@ -90,6 +95,7 @@ class RunRecord {
   std::int64_t generation_ = 0;
   std::string run_;
   std::string holder_;
+  bool was_removed_ = false;
 };
 
 }  // namespace seqtrain::checkpoint
