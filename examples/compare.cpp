@@ -1,19 +1,19 @@
 // Compares finished runs: flags, figures, McNemar's test, curves, and examples that one run gets
 // right and another wrong.
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/read_text.hpp>
 #include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log/log.hpp>
@@ -26,8 +26,9 @@ using namespace seqtrain;
 std::function<std::string(std::string_view)> reader_of(const std::string& place) {
   if (!gcs::is_gs(place)) {
     return [place](std::string_view name) {
-      std::ifstream file{std::filesystem::path{place} / name, std::ios::binary};
-      return std::string{std::istreambuf_iterator<char>{file}, {}};
+      const auto file = std::filesystem::path{place} / name;
+      std::error_code none;
+      return std::filesystem::exists(file, none) ? read_text(file) : std::string{};
     };
   }
   const auto log = log::log_on_stderr().warnings();

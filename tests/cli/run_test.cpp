@@ -1,8 +1,11 @@
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <string>
+#include <system_error>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,6 +15,7 @@
 #include <seqtrain/core/json.hpp>
 
 #include "support/environment.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace seqtrain::cli {
 namespace {
@@ -56,6 +60,23 @@ TEST_F(Run, TellsWrongInputFromFailure) {
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(ended_by(Error{"disk full"}).code, 1);
   EXPECT_EQ(ended_by(std::runtime_error{"anything"}).code, 1);
+}
+
+TEST_F(Run, SaysWhatAnotherLibrarysExceptionMeans) {
+  const tests::TemporaryDirectory directory;
+  std::filesystem::create_symlink("loop", directory / "loop");
+  const auto ended = end_of([&](log::Log&) { (void)std::filesystem::exists(directory / "loop"); });
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.errors, "error: " + (directory / "loop").string() +
+                              ": cannot be used: Too many levels of symbolic links; its symbolic "
+                              "links lead in a circle\n");
+  const std::filesystem::filesystem_error full{"rename", "a",
+                                               std::make_error_code(std::errc::no_space_on_device)};
+  EXPECT_EQ(ended_by(full).code, 1);
+}
+
+TEST_F(Run, LetsAWriteBeyondTheLimitOfAFilesSizeFail) {
+  EXPECT_EQ(run([] { EXPECT_EQ(std::raise(SIGXFSZ), 0); }), 0);
 }
 
 TEST_F(Run, EndsStoppedWith3ButUnderTorchrunWith0) {

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <seqtrain/core/atomic_file.hpp>
 
 #include "support/file_size_limit.hpp"
+#include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -178,6 +180,24 @@ TEST_F(AtomicFileTest, AFailedWriteSaysWhyAndLeavesNothing) {
   const auto partial = path.string() + ".partial";
   EXPECT_NE(problem.find(partial + ": cannot be written: File too large"), std::string::npos);
   EXPECT_EQ(entries(), 0);
+}
+
+TEST_F(AtomicFileTest, ADeviceOrAPipeIsNotReplaced) {
+  const auto path = directory_ / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  fs::create_symlink("pipe", directory_ / "link");
+  for (const auto& target : {path, directory_ / "link", fs::path{"/dev/null"}}) {
+    const auto problem = tests::problem_of([&] { write_file_atomically(target, "x"); });
+    EXPECT_EQ(problem, target.string() + ": is not a regular file; name another place");
+  }
+  EXPECT_TRUE(fs::is_fifo(path));
+  EXPECT_EQ(entries(), 2);
+}
+
+TEST_F(AtomicFileTest, APipeWithTheNameOfAPartialFileIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo((directory_ / "a.partial").c_str(), 0600), 0);
+  const auto problem = tests::problem_of([&] { write_file_atomically(directory_ / "a", "x"); });
+  EXPECT_NE(problem.find("a.partial: cannot be written: "), std::string::npos) << problem;
 }
 
 TEST_F(AtomicFileTest, ADirectoryIsNotReplaced) {

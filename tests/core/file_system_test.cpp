@@ -63,6 +63,10 @@ TEST(CheckWritable, RefusesWhatIsNoDirectory) {
   const auto file = write_file(directory / "file", "");
   EXPECT_THROW(check_writable(file), InputError);
   EXPECT_THROW(check_writable(file / "below/it"), InputError);
+  std::filesystem::create_symlink("nowhere", directory / "link");
+  const auto link = (directory / "link").string();
+  EXPECT_EQ(problem_of([&] { check_writable(directory / "link/below"); }),
+            link + "/below: cannot be written: " + link + " is a link to nothing");
 }
 
 TEST(CheckWritable, RefusesWhatTheSystemRefuses) {

@@ -50,7 +50,9 @@ TEST(SpoolFile, NamesTheTargetOfWhatCannotBeWritten) {
   const tests::FileSizeLimit limit{1'000};
   const std::string large(1 << 20, 'x');
   EXPECT_EQ(tests::problem_of([&] { spool.write(std::as_bytes(std::span{large})); }),
-            (directory / "target").string() + ": cannot be written: File too large");
+            (directory / "target").string() +
+                ": cannot be written: File too large; `ulimit -f` allows a file only 1000 bytes: "
+                "raise it");
   EXPECT_EQ(tests::problem_of([] { SpoolFile{"no/such/target"}; }),
             "no/such/target: cannot be written: No such file or directory");
 }

@@ -15,6 +15,7 @@
 #include "support/deterministic.hpp"
 #include "support/made_checkpoint.hpp"
 #include "support/one_thread.hpp"
+#include "support/problem_of.hpp"
 
 namespace seqtrain::model {
 namespace {
@@ -101,7 +102,10 @@ TEST(OutOfMemory, EndsATrainingStepThatIsTooLarge) {
 }
 
 TEST(OutOfMemory, LeavesOtherErrorsAlone) {
-  EXPECT_THROW(within_memory(tiny_batch, [] { return at::empty({-1}); }), c10::Error);
+  const auto problem =
+      tests::problem_of([] { within_memory(tiny_batch, [] { return at::empty({-1}); }); });
+  EXPECT_EQ(problem.find("LibTorch fails: "), 0U) << problem;
+  EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
   EXPECT_THROW(within_memory(tiny_batch, []() -> int { throw InputError{"other"}; }), InputError);
   EXPECT_EQ(within_memory(tiny_batch, [] { return 7; }), 7);
 }

@@ -160,9 +160,11 @@ TEST_F(JsonLinesTest, GivesALogUpWhereTheDiskIsFull) {
   JsonLines log{file, {.every = 1, .warn = warn}};
   log.on(train::FitBegin{});
   log.on(tests::step(1, 1, loss));
-  EXPECT_EQ(warnings, (std::vector<std::string>{
-                          file.string() + ".partial: cannot be written: No space left on device; "
-                                          "training goes on without it"}));
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{file.string() +
+                                      ".partial: cannot be written: No space left on device; make "
+                                      "room there, or name another place; "
+                                      "training goes on without it"}));
 }
 
 TEST_F(JsonLinesTest, TriesAgainInTheNextFitAndNeedsNobodyToWarn) {

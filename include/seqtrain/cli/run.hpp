@@ -20,6 +20,7 @@
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/system_error.hpp>
 #include <seqtrain/log/background_output.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/train/stopped.hpp>
@@ -169,10 +170,11 @@ int code_of(const Work& work, const log::Log& log) {
   } catch (const std::bad_alloc&) {
     return fail("out of memory; a smaller --batch-size or --max-length needs less", {}, failed);
   } catch (const std::ios_base::failure& error) {
-    if (!std::cout.bad()) return fail(error.what(), {}, failed);
+    if (!std::cout.bad()) return fail(sentence_of(error), {}, failed);
     return stdout_reader_is_gone() ? done : fail("stdout: cannot be written", {}, failed);
   } catch (const std::exception& error) {
-    return fail(error.what(), fields_of(error), failed);
+    return fail(sentence_of(error), fields_of(error),
+                is_about_a_wrong_path(error) ? wrong_input : failed);
   }
 }
 
@@ -193,10 +195,12 @@ int code_of(const Work& work, const log::Log& log) {
 /// as text with errors on stderr. The log never delays or ends the program, whatever its reader
 /// does; see `log::BackgroundOutput`. A body without a parameter belongs to a program whose stdout
 /// carries data, so its errors are text on stderr. It ends quietly with `done` if the reader of its
-/// std::cout closes its end. The signal SIGPIPE is ignored from here on.
+/// std::cout closes its end. The signals SIGPIPE and SIGXFSZ are ignored from here on, so that a
+/// write fails instead, which an error tells.
 template <class Body>
 int run(const Body& body) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // of a write beyond the limit of a file's size
   detail::keep_standard_descriptors();
   if constexpr (std::is_invocable_v<const Body&, log::Log&>) {
     int code = done;

@@ -9,7 +9,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,7 +19,7 @@
 #include <unistd.h>
 
 #include <seqtrain/cli/run.hpp>
-#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/system_error.hpp>
 
 namespace seqtrain::cli {
 
@@ -41,7 +40,7 @@ class StopSignals {
  public:
   explicit StopSignals(StopSignalsOptions options) : options_{std::move(options)} {
     if (::pipe2(pipe_.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-      throw Error{"no pipe for signals: " + std::generic_category().message(errno)};
+      throw system_error("cannot be made", "the pipe for signals");
     }
     write_end() = pipe_[1];
     detail::stop_signals() = 0;

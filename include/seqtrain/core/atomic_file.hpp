@@ -25,6 +25,9 @@ class BasicAtomicFile {
  public:
   explicit BasicAtomicFile(std::filesystem::path target, F files = {})
       : files_{std::move(files)}, target_{std::move(target)} {
+    if constexpr (requires { files_.check_replaceable(target_); }) {
+      files_.check_replaceable(target_);
+    }
     create();
   }
   BasicAtomicFile(const BasicAtomicFile&) = delete;

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/system_error.hpp>
 
 namespace seqtrain {
 
@@ -45,7 +45,7 @@ class InputDescriptor {
     for (;;) {
       const auto count = ::read(number_, to.data(), to.size());
       if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EINTR) throw Error{std::strerror(errno), {.object = name_}};
+      if (errno != EINTR) throw system_error("cannot be read", name_);
     }
   }
 
@@ -86,7 +86,7 @@ class OutputDescriptor {
         pollfd wanted{.fd = number_, .events = POLLOUT, .revents = 0};
         ::poll(&wanted, 1, -1);
       } else if (errno != EINTR) {
-        throw Error{std::strerror(errno), {.object = name_}};
+        throw system_error("cannot be written", name_);
       }
     }
     return true;

@@ -11,6 +11,7 @@
 
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/system_error.hpp>
 
 namespace seqtrain {
 
@@ -21,7 +22,7 @@ void with_file_errors(const Work& work) {
   try {
     work();
   } catch (const std::filesystem::filesystem_error& error) {
-    throw Error{"cannot be written: " + error.code().message(), {.object = error.path1().string()}};
+    throw system_error("cannot be written", error.path1().string(), error.code().value());
   }
 }
 
@@ -68,22 +69,30 @@ inline void sync_tree(const std::filesystem::path& directory) {
 /// find out, writes a file into it, or into the nearest existing directory above it, and removes
 /// the file.
 inline void check_writable(const std::filesystem::path& directory) {
-  const auto fail = [&directory](const std::string& reason) {
-    throw InputError{"cannot be written: " + reason, {.object = directory.string()}};
+  const auto fail = [&directory](int reason) {
+    throw system_error<InputError>("cannot be written", directory.string(), reason);
   };
   std::error_code error;
   std::filesystem::path there = std::filesystem::absolute(directory, error);
   while (!error && !std::filesystem::exists(there, error) && there != there.parent_path()) {
+    std::error_code none;
+    if (std::filesystem::is_symlink(there, none)) {
+      throw InputError{"cannot be written: " + there.string() + " is a link to nothing",
+                       {.object = directory.string()}};
+    }
     there = there.parent_path();
   }
-  if (error) fail(error.message());
-  if (!std::filesystem::is_directory(there, error)) fail(there.string() + " is not a directory");
+  if (error) fail(error.value());
+  if (!std::filesystem::is_directory(there, error)) {
+    throw InputError{"cannot be written: " + there.string() + " is not a directory",
+                     {.object = directory.string()}};
+  }
   std::string name = (there / ".seqtrain-XXXXXX").string();
   const OwnedDescriptor file{::mkstemp(name.data())};
   const bool written = file.number >= 0 && ::write(file.number, "?", 1) == 1;
   const int reason = errno;
   if (file.number >= 0) ::unlink(name.c_str());
-  if (!written) fail(std::generic_category().message(reason));
+  if (!written) fail(reason);
 }
 
 }  // namespace seqtrain

@@ -25,6 +25,7 @@
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/system_error.hpp>
 
 namespace seqtrain {
 
@@ -67,12 +68,22 @@ class FileLock {
   }
 
   [[noreturn]] static void fail(const std::filesystem::path& path) {
-    throw Error{"cannot be locked: " + std::generic_category().message(errno),
-                {.object = path.string()}};
+    throw system_error("cannot be locked", path.string());
   }
 
   OwnedDescriptor file_;
 };
+
+/// Creates a directory and locks it against other programs that call this, until the lock is
+/// destroyed. Throws `InputError` if another program has locked it.
+[[nodiscard]] inline FileLock lock_directory(const std::filesystem::path& directory) {
+  with_file_errors([&] { std::filesystem::create_directories(directory); });
+  auto held = FileLock::attempt(directory / ".lock");
+  if (held) return *std::move(held);
+  throw InputError{"another program writes its run here",
+                   {.object = directory.string()},
+                   "wait for it or name another directory"};
+}
 
 /// Bytes that live as long as any copy of this object.
 struct SharedBytes {
@@ -110,13 +121,26 @@ class Files {
   /// live writer holds it. If the file system has no locks, the caller must be the only writer.
   [[nodiscard]] std::optional<Output> create(const Path& path) const {
     while (true) {
-      Output file{path, ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)};
+      // Without O_NONBLOCK a pipe of that name would be waited for.
+      Output file{path, ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666)};
       check(file.file_.number >= 0, "cannot be written", path);
       if (!lock(file)) return {};
       if (!is_at(file, path)) continue;  // removed or renamed before the lock was ours
       check(::ftruncate(file.file_.number, 0) == 0, "cannot be written", path);
       return file;
     }
+  }
+
+  /// Throws `Error` if there is something at a path that a file must not replace, such as a device
+  /// or a pipe.
+  void check_replaceable(const Path& path) const {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+        std::filesystem::is_directory(status)) {
+      return;
+    }
+    throw Error{"is not a regular file", {.object = path.string()}, "name another place"};
   }
 
   /// Appends all of `bytes`.
@@ -217,9 +241,7 @@ class Files {
   static bool is_missing(int problem) { return problem == ENOENT || problem == ENOTDIR; }
 
   static void check(bool succeeded, const char* problem, const Path& path) {
-    if (succeeded) return;
-    const auto reason = std::generic_category().message(errno);
-    throw Error{std::string{problem} + ": " + reason, {.object = path.string()}};
+    if (!succeeded) throw system_error(problem, path.string());
   }
 
   template <class Send>

@@ -14,6 +14,7 @@
 #include <simdjson.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/read_text.hpp>
 
 namespace seqtrain::json {
 
@@ -156,14 +157,10 @@ namespace detail {
 /// A parsed JSON text. Its strings are valid UTF-8, which the parser checks.
 class Document {
  public:
-  /// Parses a file. Throws `InputError` if it cannot be read or is not JSON.
+  /// Parses a file. Throws `InputError` if it cannot be read, is no regular file or is not JSON.
   static Document load(const std::filesystem::path& file) {
     Document document{file.string()};
-    simdjson::padded_string text;
-    if (simdjson::padded_string::load(file.string()).get(text) != simdjson::SUCCESS) {
-      throw InputError{"cannot be read", {.object = file.string()}};
-    }
-    document.parse_text(text, true);
+    document.parse_text(read_text(file, simdjson::SIMDJSON_PADDING), true);
     return document;
   }
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/system_error.hpp>
 
 namespace seqtrain {
 
@@ -67,9 +67,7 @@ class SpoolFile {
   }
 
   void check(bool succeeded) const {
-    if (succeeded) return;
-    throw Error{"cannot be written: " + std::generic_category().message(errno),
-                {.object = target_.string()}};
+    if (!succeeded) throw system_error("cannot be written", target_.string());
   }
 
   std::filesystem::path target_;

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -19,6 +18,7 @@
 
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/system_error.hpp>
 
 namespace seqtrain::gcs {
 
@@ -43,10 +43,10 @@ class FileSource final : public ByteSource {
  public:
   /// Opens `file`. Throws `InputError` if it is not a file that can be read.
   explicit FileSource(const std::filesystem::path& file) : name_{file.string()} {
-    file_ = std::make_shared<OwnedDescriptor>(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    file_ =
+        std::make_shared<OwnedDescriptor>(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file_->number < 0) {
-      throw InputError{"cannot be read: " + std::generic_category().message(errno),
-                       {.object = name_}};
+      throw system_error<InputError>("cannot be read", name_);
     }
     struct ::stat status = {};
     if (::fstat(file_->number, &status) != 0 || !S_ISREG(status.st_mode)) {

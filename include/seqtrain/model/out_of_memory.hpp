@@ -7,6 +7,7 @@
 #include <c10/util/Exception.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/system_error.hpp>
 #include <seqtrain/data/batch.hpp>
 
 namespace seqtrain::model {
@@ -21,7 +22,8 @@ namespace seqtrain::model {
 
 /// Returns use(), which works on `batch`. Throws `Error` with the batch's size if there is too
 /// little memory, and with the operator's name if `tensor::use_deterministic_operators` forbids an
-/// operator; gradients may then be incomplete.
+/// operator; gradients may then be incomplete. Another error of torch becomes an `Error` without its
+/// stack trace.
 template <class Use>
 auto within_memory(const data::Batch& batch, const Use& use) {
   const auto too_large = [&] {
@@ -39,7 +41,7 @@ auto within_memory(const data::Batch& batch, const Use& use) {
     if (is_out_of_memory(error)) throw too_large();
     const std::string problem = error.what_without_backtrace();
     const auto end = problem.find(" does not have a deterministic implementation");
-    if (end == problem.npos) throw;
+    if (end == problem.npos) throw Error{sentence_of(error)};  // without a stack trace
     throw Error{"the operator " + problem.substr(0, end) +
                     " has no form that gives equal bits each time on this device",
                 {},

@@ -18,6 +18,7 @@
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/system_error.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/metric.hpp>
@@ -202,8 +203,8 @@ class JsonLines {
 
   /// Throws `Error` with the reason of the last call that failed.
   [[noreturn]] void fail() const {
-    const auto reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
-    throw Error{"cannot be written" + reason, {.object = partial_.string()}};
+    if (errno != 0) throw system_error("cannot be written", partial_.string());
+    throw Error{"cannot be written", {.object = partial_.string()}};
   }
 
   std::filesystem::path file_;

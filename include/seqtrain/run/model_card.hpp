@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <seqtrain/core/json_writer.hpp>
@@ -40,7 +41,10 @@ struct CardFacts {
 
 /// Returns the license that the card in a model's folder states, or an empty string.
 [[nodiscard]] inline std::string license_of(const std::filesystem::path& model) {
-  std::ifstream card{model / "README.md"};
+  const auto file = model / "README.md";
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) return {};
+  std::ifstream card{file};
   std::string line;
   if (!std::getline(card, line) || line != "---") return {};
   constexpr std::string_view key = "license: ";

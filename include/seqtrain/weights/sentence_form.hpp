@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -33,8 +32,7 @@ using Modules = std::vector<std::pair<std::string, std::filesystem::path>>;
 /// Returns the modules of a directory, or none if there is no modules.json.
 [[nodiscard]] inline Modules modules_in(const std::filesystem::path& directory) {
   Modules modules;
-  std::error_code ignored;
-  if (!std::filesystem::exists(directory / "modules.json", ignored)) return modules;
+  if (!std::filesystem::exists(directory / "modules.json")) return modules;
   const auto document = json::Document::load(directory / "modules.json");
   for (const auto& entry : document.root().items()) {
     const std::string_view type = entry.at("type").string();
