@@ -105,7 +105,7 @@ struct Fitted {
 /// Creates the run's directory and the observers that write there.
 [[nodiscard]] RunObservers open_run(const Program& program, const Prepared& run,
                                     page::RunPageOptions page, const run::AnswerKeeper& answers) {
-  run.checkpoints->keeper().lock();  // before `create` removes files of a killed run
+  run.checkpoints->lock(run.directory);  // before `create` removes files of a killed run
   run.directory.create();
   return {{.flags = run.flags,
            .run = run.directory,

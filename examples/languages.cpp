@@ -11,6 +11,7 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/choose_labels.hpp>
@@ -122,6 +123,7 @@ void check_job(const Job& job) {
   cli::require(job.vocabulary >= 10, "vocabulary", "must be at least 10");
   cli::require(job.batch_size >= 1, "batch-size", "must be at least 1");
   cli::require(job.max_length >= 3, "max-length", "must be at least 3");
+  cli::require_threads(job.threads);
 }
 
 /// Chooses the device, the precision and the number of threads.
@@ -230,7 +232,10 @@ void save_report(const Job& job, const metrics::ClassificationReport& report) {
 
 void run_job(const LanguagesFlags& given, const Languages::Found& found) {
   Job job = given.job;
+  std::optional<FileLock> held;
+  if (job.published) held.emplace(lock_directory(job.work));  // before files are gathered there
   auto place = prepare_job(job, given, found);
+  if (!held) held.emplace(lock_directory(job.work));
   const cli::StopSignals signals{{.log = job.log.warnings()}};
   job.stop = signals.token();
   save_report(job, Framework::train(job));

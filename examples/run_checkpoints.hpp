@@ -10,6 +10,7 @@
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/report/console.hpp>
@@ -54,6 +55,14 @@ class RunCheckpoints {
   }
 
   [[nodiscard]] seqtrain::checkpoint::Checkpoints& keeper() { return keeper_; }
+
+  /// Locks the run's directory and the one of the checkpoints until this object ends. Call it
+  /// before files of a killed run are removed. Throws `InputError` if another program has locked
+  /// one of them.
+  void lock(const RunDirectory& run) {
+    output_lock_.emplace(run.lock());
+    keeper_.lock();
+  }
 
   /// Removes the checkpoints of the run that `--overwrite` replaces. They are removed only when the
   /// fit begins, so they stay if the new run is refused.
@@ -113,6 +122,7 @@ class RunCheckpoints {
   }
 
   seqtrain::log::Log log_;
+  std::optional<seqtrain::FileLock> output_lock_;
   std::optional<RunDirectory> replaced_;
   std::optional<seqtrain::sink::Any> remote_;
   seqtrain::checkpoint::Checkpoints keeper_;  // last: it uses the store

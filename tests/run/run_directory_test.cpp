@@ -15,6 +15,7 @@
 
 #include <seqtrain/run/run_directory.hpp>
 
+#include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::run {
@@ -92,6 +93,24 @@ TEST_F(RunDirectoryTest, RefusesADirectoryThatHoldsARun) {
     EXPECT_NO_THROW(RunDirectory({.path = path, .overwrite = true})) << name;
     fs::remove(path / name);
   }
+}
+
+TEST_F(RunDirectoryTest, IsLockedAgainstASecondProgram) {
+  const RunDirectory run{{.path = path}}, second{{.path = path}};
+  {
+    const auto held = run.lock();
+    const auto problem = tests::problem_of([&] { (void)second.lock(); });
+    EXPECT_EQ(problem, path.string() +
+                           ": another program writes its run here; wait for it or name another "
+                           "directory");
+    run.create();
+    EXPECT_TRUE(fs::exists(path / ".lock"));
+  }
+  tests::write_file(path / "metrics.json", "{}");  // the first run has ended
+  const auto problem = tests::problem_of([&] { (void)second.lock(); });
+  EXPECT_NE(problem.find("already holds a run: metrics.json is there"), std::string::npos)
+      << problem;
+  EXPECT_NO_THROW((void)RunDirectory({.path = path, .overwrite = true}).lock());
 }
 
 TEST_F(RunDirectoryTest, RemovesCheckpointsOnlyWhereItIsTold) {

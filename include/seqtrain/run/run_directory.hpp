@@ -11,6 +11,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/sink/publish.hpp>
@@ -45,6 +46,7 @@ struct RunDirectoryOptions {
 ///     report.html       a page of pictures
 ///     train_log.jsonl
 ///     checkpoints/      what a killed run continues from
+///     .lock             held while a program writes here
 ///
 /// The constructor checks the directory and creates nothing, so that wrong input is found before
 /// anything is written.
@@ -77,6 +79,15 @@ class RunDirectory {
       if (std::filesystem::exists(file)) names.push_back(file.filename().string());
     }
     return names;
+  }
+
+  /// Creates the directory and locks it against other programs until the lock is destroyed. Throws
+  /// `InputError` if another program has locked it, or if a run without `overwrite` finds that one
+  /// has finished there meanwhile.
+  [[nodiscard]] FileLock lock() const {
+    auto held = lock_directory(path());
+    if (!options_.overwrite) check_free();
+    return held;
   }
 
   /// Creates the directory. If it exists, repairs what a killed run left there: puts the old model
