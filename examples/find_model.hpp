@@ -129,6 +129,11 @@ struct FoundModel {
                             : model_names::names_below(std::filesystem::path{place});
   const auto folder = model_names::choose_model(names);
   if (!folder) {
+    const auto config = std::filesystem::path{place} / "config.json";
+    std::error_code ignored;
+    if (!remote && std::filesystem::exists(std::filesystem::symlink_status(config, ignored))) {
+      throw InputError{"is not a regular file", {.object = config.string()}};
+    }
     const bool stopped = names.contains("train_log.jsonl");
     throw InputError{
         stopped ? "is a run that was stopped before it had a model"

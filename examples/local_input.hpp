@@ -17,7 +17,7 @@
 /// exists. So a misspelled path is not looked for on the hub.
 inline bool is_meant_here(const std::string& place) {
   std::error_code ignored;
-  if (std::filesystem::exists(place, ignored)) return true;
+  if (std::filesystem::exists(std::filesystem::symlink_status(place, ignored))) return true;
   for (const std::string_view begin : {"./", "../", "/", "~", "checkpoints/", "runs/"}) {
     if (place.starts_with(begin)) return true;
   }

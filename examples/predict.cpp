@@ -1,9 +1,7 @@
 // Labels texts with a fine-tuned model: reads the records of a file or of stdin, and writes one
 // JSON object a line, in order.
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -11,10 +9,12 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
+#include <seqtrain/core/system_error.hpp>
 #include <seqtrain/data/record_stream.hpp>
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/model/any_predictor.hpp>
@@ -108,8 +108,15 @@ void label_records(Records records, const FieldsOfRun& run, const PredictFlags& 
 /// Opens the file of records. Throws `InputError` if there is none.
 OwnedDescriptor open_records(const std::string& file) {
   const int number = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (number < 0) throw InputError{std::strerror(errno), {.object = file}};
+  if (number < 0) throw system_error<InputError>("cannot be read", file);
   return OwnedDescriptor{number};
+}
+
+/// Throws `InputError` if the input is a directory.
+void demand_records(int input, const std::string& name) {
+  struct ::stat status = {};
+  if (::fstat(input, &status) != 0 || !S_ISDIR(status.st_mode)) return;
+  throw InputError{"is a directory, not a file", {.object = name}, "name one file of records"};
 }
 
 /// Labels the records of a file. An error in its format or its fields is found before the model is
@@ -117,6 +124,7 @@ OwnedDescriptor open_records(const std::string& file) {
 void label_file(PredictFlags flags) {
   flags.file = local_input(flags.file, log::log_on_stderr()).string();
   const auto file = open_records(flags.file);
+  demand_records(file.number, flags.file);
   Records records{.input = PredictInput{{file.number, flags.file}},
                   .name = flags.file,
                   .options = flags.read_options()};
@@ -137,6 +145,7 @@ int predict_main(int argc, char** argv) {
     PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     if (!flags.reads_stdin()) return label_file(flags);
+    demand_records(STDIN_FILENO, flags.input_name());
     const auto found = find_model(flags.model, log::log_on_stderr());
     flags.model = found.directory.string();
     label_records({.input = PredictInput{{STDIN_FILENO, flags.input_name()}},

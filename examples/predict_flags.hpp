@@ -71,7 +71,7 @@ struct PredictFlags {
                            "is needed: the directory of a fine-tuned model");
     seqtrain::cli::require(batch_size >= 1, "batch-size", "must be at least 1");
     seqtrain::cli::require(top_k >= 0, "top-k", "must not be negative");
-    seqtrain::cli::require(threads >= 1, "threads", "must be at least 1");
+    seqtrain::cli::require_threads(threads);
     seqtrain::cli::require_columns(columns);
     static_cast<void>(read_options());
     return true;

@@ -94,7 +94,7 @@ struct ServeFlags {
         !model_name.empty() && model_name == seqtrain::http::percent_encode(model_name),
         "model-name", "must consist of letters, digits and -._~");
     seqtrain::cli::require(port >= 0 && port <= 65535, "port", "must be from 0 to 65535");
-    seqtrain::cli::require(threads >= 1, "threads", "must be at least 1");
+    seqtrain::cli::require_threads(threads);
     seqtrain::cli::require(max_batch_tokens >= 1, "max-batch-tokens", "must be at least 1");
     seqtrain::cli::require(max_concurrent_requests >= 1, "max-concurrent-requests",
                            "must be at least 1");

@@ -223,6 +223,13 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
             "--long-texts: must be truncate, tail, head-tail or windows");
   EXPECT_EQ(problem("--stride", "-1"), "--stride: must not be negative");
   EXPECT_EQ(problem("--stride", "8"), "--stride: needs --long-texts windows");
+  for (const char* threads : {"0", "-1", "1025", "100000", "5000000000"}) {
+    EXPECT_EQ(problem("--threads", threads).find("--threads: must be from 1 to "), 0U) << threads;
+  }
+  EXPECT_EQ(problem("--dataloader-num-workers", "100000")
+                .find("--dataloader-num-workers: must be "
+                      "from 0 to "),
+            0U);
   EXPECT_EQ(problem("--optim", "sgd"),
             "--optim: is unknown: use adam, adamw, adamw-8bit or adamw_8bit");
   EXPECT_EQ(problem("--on-nonfinite", "go"), "--on-nonfinite: is unknown: use stop or skip");

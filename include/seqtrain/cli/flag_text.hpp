@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -25,6 +28,17 @@ inline constexpr const char* deterministic_help =
 /// Throws an `InputError` that names the flag unless `good` is true.
 inline void require(bool good, const std::string& flag, const std::string& problem) {
   if (!good) throw InputError{problem, {.object = "--" + flag}};
+}
+
+/// Throws an `InputError` that names the flag unless it asks for at least `least` threads and for
+/// no more than a process can use on this machine.
+inline void require_threads(std::int64_t threads, const std::string& flag = "threads",
+                            std::int64_t least = 1) {
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const std::int64_t most = std::clamp<std::int64_t>(8 * cores, 256, 1024);
+  require(threads >= least && threads <= most, flag,
+          "must be from " + std::to_string(least) + " to " + std::to_string(most) +
+              "; this machine has " + std::to_string(cores) + " cores");
 }
 
 /// Returns a flag's value as text from which the value can be read back exactly.

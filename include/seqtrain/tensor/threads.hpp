@@ -12,9 +12,13 @@
 namespace seqtrain::tensor {
 
 /// Sets the number of threads of torch's operators on the processor, for the whole process. Results
-/// are equal from run to run with the same number. Throws `InputError` if it is below 1.
+/// are equal from run to run with the same number. Throws `InputError` if it is below 1, and
+/// `std::system_error` if the system refuses so many.
 inline void set_threads(int threads) {
   if (threads < 1) throw InputError{"must be at least 1", {.object = "threads"}};
+  // Operators and tasks have threads of their own. If OpenMP cannot start its threads, it ends the
+  // program, so the system is asked before.
+  const ThreadTeam trial{2 * static_cast<std::size_t>(threads) - 1};
   at::set_num_threads(threads);
 }
 

@@ -174,8 +174,8 @@ struct MachineFlags {
     const bool narrow = precision == "bf16" || precision == "fp16";
     require(precision == "auto" || precision == "fp32" || narrow, "precision",
             "'" + precision + "' is unknown: use auto, fp32, bf16 or fp16");
-    require(threads >= 1, "threads", "must be at least 1");
-    require(dataloader_num_workers >= 0, "dataloader-num-workers", "must not be negative");
+    require_threads(threads);
+    require_threads(dataloader_num_workers, "dataloader-num-workers", 0);
     require(replicas >= 0, "replicas", "must not be negative");
     require(reduction == "exact" || reduction == "ring", "reduction",
             "is unknown: use exact or ring");
