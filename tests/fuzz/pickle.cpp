@@ -2,6 +2,8 @@
 #include <string_view>
 #include <variant>
 
+#include <seqtrain/weights/numpy_array.hpp>
+#include <seqtrain/weights/pickle.hpp>
 #include <seqtrain/weights/unpickle.hpp>
 
 #include "fuzz.hpp"
@@ -28,6 +30,8 @@ struct CheckReferences {
   void operator()(const Pickle::Call& call) const {
     seqtrain::fuzz::require(pickle.get_if<Pickle::Global>(call.function) != nullptr);
     seqtrain::fuzz::require(pickle.get_if<Pickle::Tuple>(call.arguments) != nullptr);
+    if (call.state) valid(*call.state);
+    if (call.contents) valid(*call.contents);
   }
   void operator()(const Pickle::Persistent& persistent) const { valid(persistent.id); }
   void operator()(const auto&) const {}
@@ -36,11 +40,19 @@ struct CheckReferences {
 }  // namespace
 
 void seqtrain::fuzz::run(Input input) {
-  constexpr std::array<std::string_view, 2> globals{"collections.OrderedDict", "a.b"};
+  constexpr std::array<std::string_view, 6> globals{"collections.OrderedDict",
+                                                    "a.b",
+                                                    "joblib.numpy_pickle.NumpyArrayWrapper",
+                                                    "numpy._core.multiarray._reconstruct",
+                                                    "numpy._core.numeric._frombuffer",
+                                                    "numpy.dtype"};
   accepts([&] {
     const auto pickle = weights::parse_pickle(input.bytes(), "fuzz", globals);
     const CheckReferences check{pickle};
     check.valid(pickle.root);
-    for (const auto& value : pickle.values) std::visit(check, value);
+    for (Pickle::Ref ref = 0; ref < pickle.values.size(); ++ref) {
+      std::visit(check, pickle.values[ref]);
+      if (const auto array = weights::numpy_array(pickle, ref)) static_cast<void>(array->numbers());
+    }
   });
 }

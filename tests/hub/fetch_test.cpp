@@ -188,6 +188,14 @@ TEST(ModelFiles, TakesASentencePieceModelIfThereIsNoTokenizerJson) {
                                       "model.safetensors"}));
 }
 
+TEST(ModelFiles, TakesTheHeadOfAModelOfSetfit) {
+  EXPECT_EQ(model_files({"config.json", "config_setfit.json", "model.safetensors", "model_head.pkl",
+                         "modules.json"},
+                        "m"),
+            (Files{"config.json", "modules.json", "model_head.pkl", "config_setfit.json",
+                   "model.safetensors"}));
+}
+
 TEST(ModelFiles, TakesAnAdapterOfEitherFormat) {
   EXPECT_EQ(model_files({"README.md", "adapter_config.json", "adapter_model.safetensors"}, "m"),
             (Files{"adapter_config.json", "adapter_model.safetensors"}));

@@ -106,6 +106,35 @@ TEST(Unpickle, NeverCallsAndNamesWhatItWillNotRead) {
   expect_refused("\x80\x06."s, "made by a later Python");
 }
 
+TEST(Unpickle, ReadsBytes) {
+  for (const auto& program :
+       {"C\x02\x00z."s, "B\x02\x00\x00\x00\x00z."s, "\x8e\x02\x00\x00\x00\x00\x00\x00\x00\x00z."s,
+        "\x96\x02\x00\x00\x00\x00\x00\x00\x00\x00z."s}) {
+    const auto pickle = parse(program);
+    const auto bytes = std::get<Pickle::Bytes>(pickle[pickle.root]).bytes;
+    EXPECT_EQ(as_text(bytes), "\0z"s);
+  }
+}
+
+TEST(Unpickle, AnObjectKeepsItsAttributes) {
+  const auto pickle = parse("ctorch\nrebuild\n)\x81}\x8c\x01kK\x05sb."s);
+  const auto& call = std::get<Pickle::Call>(pickle[pickle.root]);
+  EXPECT_EQ(pickle.called(pickle.root), "torch.rebuild");
+  ASSERT_TRUE(call.state);
+  const auto member = pickle.member(*call.state, "k");
+  ASSERT_TRUE(member);
+  EXPECT_EQ(std::get<std::int64_t>(pickle[*member]), 5);
+  EXPECT_FALSE(pickle.member(*call.state, "other"));
+  EXPECT_EQ(pickle.called(*call.state), "");
+}
+
+TEST(Unpickle, AdvisesAsItIsAsked) {
+  const auto text = tests::refusal([] {
+    static_cast<void>(parse_pickle(tests::bytes_of("cos\nsystem\n."), "p", globals, "do that"));
+  });
+  EXPECT_EQ(text, "p: pickle: 'os.system' is not supported; do that");
+}
+
 TEST(Unpickle, RefusesWhatMakesNoSense) {
   expect_refused(".", "takes more values than there are");
   expect_refused("K\x01(.", "takes more values than there are");

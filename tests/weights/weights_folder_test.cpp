@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -157,6 +158,25 @@ TEST_F(CheckpointTest, AModelAndAnAdapterInOneDirectoryAreRefused) {
             directory_.path().string() +
                 ": holds a model and, by its adapter_config.json, an adapter too; put the one that "
                 "you mean into a folder of its own, and name that");
+}
+
+TEST_F(CheckpointTest, AHeadOfSetfitIsTakenIfItIsAskedFor) {
+  fs::copy_file(tests::golden() / "sentence" / "model.safetensors",
+                directory_ / "model.safetensors");
+  fs::copy_file(tests::golden() / "setfit" / "three.pkl", directory_ / "model_head.pkl");
+  tests::write_file(directory_ / "config_setfit.json", R"({"normalize_embeddings": true})");
+  WeightsFolder checkpoint{directory_.path()};
+  EXPECT_EQ(checkpoint.setfit_head(), nullptr);
+  EXPECT_FALSE(checkpoint.find("linear.weight"));
+  checkpoint.take_setfit_head();
+  ASSERT_NE(checkpoint.setfit_head(), nullptr);
+  ASSERT_TRUE(checkpoint.sentence());
+  EXPECT_TRUE(checkpoint.sentence()->normalizes && checkpoint.sentence()->mean_pooling);
+  const WeightsFolder moved = std::move(checkpoint);
+  ASSERT_TRUE(moved.find("linear.weight"));
+  EXPECT_EQ(to_floats(*moved.find("linear.weight")),
+            to_floats(moved.setfit_head()->tensors().front()));
+  EXPECT_EQ(moved.find("linear.bias")->shape, (std::vector<std::int64_t>{3}));
 }
 
 TEST_F(CheckpointTest, CanBeMoved) {

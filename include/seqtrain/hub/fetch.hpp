@@ -19,6 +19,7 @@
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/sentence_form.hpp>
+#include <seqtrain/weights/setfit_head.hpp>
 #include <seqtrain/weights/weights_file.hpp>
 
 namespace seqtrain::hub {
@@ -47,7 +48,10 @@ namespace seqtrain::hub {
   for (const auto name : text::tokenizer_file_names) {
     if (has(name) && text::is_tokenizer_file(name, has("tokenizer.json"))) take(name);
   }
-  for (const auto* const name : {"modules.json", "config_sentence_transformers.json"}) {
+  constexpr std::string_view of_sentences[] = {"modules.json", "config_sentence_transformers.json",
+                                               weights::setfit_head_name,
+                                               weights::setfit_config_name};
+  for (const auto name : of_sentences) {
     if (has(name)) take(name);
   }
   for (const auto name : {weights::adapter_weights_name, weights::old_adapter_weights_name}) {

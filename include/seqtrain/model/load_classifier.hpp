@@ -18,13 +18,14 @@ load_any_network(const weights::WeightsFolder& checkpoint, const ClassifierOptio
 
 /// Loads the classifier in a Hugging Face directory, of the family that its config.json names.
 /// A directory in PEFT's layout gives its base with the adapter merged into the weights; `base` is
-/// the base's directory, by default the one that the adapter names. Throws `InputError` if the
-/// family is not supported or the files do not fit together, and `Error` if one is rewritten
-/// meanwhile.
+/// the base's directory, by default the one that the adapter names. A model of setfit has its own
+/// head if it only predicts, and is trained with a new one. Throws `InputError` if the family is
+/// not supported or the files do not fit together, and `Error` if one is rewritten meanwhile.
 [[nodiscard]] inline AnyClassifier load_classifier(const std::filesystem::path& directory,
                                                    const ClassifierOptions& options = {},
                                                    const std::filesystem::path& base = {}) {
-  const weights::WeightsFolder checkpoint{directory, base};
+  weights::WeightsFolder checkpoint{directory, base};
+  if (options.only_predicts) checkpoint.take_setfit_head();
   return while_unchanged(checkpoint, [&] {
     return AnyClassifier{load_any_network(checkpoint, options), options};
   });

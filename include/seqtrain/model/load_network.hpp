@@ -119,6 +119,10 @@ template <Architecture Family>
   config.sentence = checkpoint.sentence();
   if (options.few_shot) config.sentence = weights::read_sentence_form(checkpoint.directory());
   if (config.sentence) config.mean_pooling = config.sentence->mean_pooling;
+  if (const auto* const head = checkpoint.setfit_head()) {
+    config.labels = head->labels();
+    config.problem_type = head->problem_type();
+  }
   const weights::LoRA* lora = options.lora ? &*options.lora : nullptr;
   if (const auto* const adapter = checkpoint.adapter()) {
     if (options.lora) throw InputError{"does not go with an adapter", {.object = "lora"}};
@@ -138,6 +142,7 @@ template <Architecture Family>
                         .only_adapter = options.only_adapter,
                         .borrows = options.encoder_is_fixed() && options.device.is_cpu(),
                         .ignores_sizes = options.ignore_mismatched_sizes,
+                        .advice_on_sizes = options.advice_on_sizes(),
                         .first_fresh_layer = first_fresh_layer(config, options)}};
   auto network = std::make_unique<NetworkOf<Family>>(maker, config, options, lora);
   return {.config_text = file.text(),

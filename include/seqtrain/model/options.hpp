@@ -60,6 +60,12 @@ struct ClassifierOptions {
   /// Returns the precision named fp32, bf16, fp16, int8 or auto.
   static Precision precision_named(std::string_view name) { return model::precision_named(name); }
 
+  /// Returns what to do about a parameter that has another size in the checkpoint.
+  [[nodiscard]] std::string_view advice_on_sizes() const {
+    return only_predicts ? "take the config.json that was saved with these weights"
+                         : "with --ignore-mismatched-sizes it is initialised anew";
+  }
+
   /// Tells whether the encoder's own parameters never change or leave the model.
   [[nodiscard]] bool encoder_is_fixed() const { return only_predicts || lora.has_value(); }
 

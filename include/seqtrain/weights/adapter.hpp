@@ -215,7 +215,10 @@ class Adapter {
   [[nodiscard]] const auto& tensors() const { return tensors_; }
 
   /// See `SafetensorsFile::check_unchanged`.
-  void check_unchanged() const { file_.check_unchanged(); }
+  void check_unchanged() const {
+    if (const auto* file = std::get_if<SafetensorsFile>(&file_)) file->check_unchanged();
+    if (const auto* file = std::get_if<TorchFile>(&file_)) file->check_unchanged();
+  }
 
   [[noreturn]] void fail(std::string_view name, const std::string& problem,
                          const std::string& advice = {}) const {

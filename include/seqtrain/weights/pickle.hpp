@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -104,18 +105,23 @@ struct Pickle {
   struct Dict {
     std::vector<std::pair<Ref, Ref>> members;
   };
+  struct Bytes {
+    std::span<const std::byte> bytes;
+  };
   struct Global {
     std::string name;  ///< module and name with a dot between them
   };
   struct Call {
-    Ref function;   ///< a Global
-    Ref arguments;  ///< a Tuple
+    Ref function;                      ///< a Global; a class if an object of it is made
+    Ref arguments;                     ///< a Tuple
+    std::optional<Ref> state = {};     ///< the object's attributes
+    std::optional<Ref> contents = {};  ///< an array's that joblib wrote: Bytes, or a Call
   };
   struct Persistent {
     Ref id;  ///< the object itself is outside the pickle
   };
-  using Value = std::variant<None, bool, std::int64_t, double, std::string_view, Tuple, List, Dict,
-                             Global, Call, Persistent>;
+  using Value = std::variant<None, bool, std::int64_t, double, std::string_view, Bytes, Tuple, List,
+                             Dict, Global, Call, Persistent>;
 
   std::vector<Value> values;
   Ref root = 0;
@@ -126,6 +132,26 @@ struct Pickle {
   template <class T>
   [[nodiscard]] const T* get_if(Ref ref) const {
     return std::get_if<T>(&values[ref]);
+  }
+
+  /// Returns the name of the function or class that a call is of, or an empty one if the value is
+  /// no call.
+  [[nodiscard]] std::string_view called(Ref ref) const {
+    const auto* call = get_if<Call>(ref);
+    const auto* function = call != nullptr ? get_if<Global>(call->function) : nullptr;
+    return function != nullptr ? std::string_view{function->name} : std::string_view{};
+  }
+
+  /// Returns the member `key` of a dict, or nothing if there is none. If several have that key, the
+  /// last counts.
+  [[nodiscard]] std::optional<Ref> member(Ref dict, std::string_view key) const {
+    const auto* found = get_if<Dict>(dict);
+    if (found == nullptr) return {};
+    for (auto entry = found->members.rbegin(); entry != found->members.rend(); ++entry) {
+      const auto* name = get_if<std::string_view>(entry->first);
+      if (name != nullptr && *name == key) return entry->second;
+    }
+    return {};
   }
 };
 

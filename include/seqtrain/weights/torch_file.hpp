@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -28,13 +27,10 @@ class TorchValue {
 
   /// Returns the member `key` of a dict, or nothing if there is none.
   [[nodiscard]] std::optional<TorchValue> find(std::string_view key) const {
-    const auto& members = get<Pickle::Dict>("a dict").members;
-    const auto last = std::find_if(members.rbegin(), members.rend(), [&](const auto& member) {
-      const auto* name = archive_->pickle().get_if<std::string_view>(member.first);
-      return name != nullptr && *name == key;
-    });
-    if (last == members.rend()) return {};
-    return child(last->second, key);
+    (void)get<Pickle::Dict>("a dict");
+    const auto found = archive_->pickle().member(ref_, key);
+    if (!found) return {};
+    return child(*found, key);
   }
 
   [[nodiscard]] TorchValue at(std::string_view key) const {

@@ -12,9 +12,14 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/weights/numpy_array.hpp>
 #include <seqtrain/weights/pickle.hpp>
 
 namespace seqtrain::weights {
+
+/// What to do with a pickle that has anything but tensors.
+inline constexpr std::string_view only_tensors =
+    "only tensors, numbers, strings, lists, tuples and dicts can be read";
 
 namespace detail {
 
@@ -23,18 +28,24 @@ namespace detail {
 class Unpickler : PickleInput {
  public:
   Unpickler(std::span<const std::byte> bytes, const std::string& file,
-            std::span<const std::string_view> globals)
-      : PickleInput{bytes, file}, globals_{globals} {
+            std::span<const std::string_view> globals, std::string_view advice)
+      : PickleInput{bytes, file}, globals_{globals}, advice_{advice} {
     require(bytes.size() <= size_limit, "larger than 64 MiB");
   }
 
   Pickle run() {
     constexpr std::uint8_t last = '.';
-    for (auto opcode = number<std::uint8_t>(); opcode != last; opcode = number<std::uint8_t>()) {
-      step(opcode);
+    for (;;) {
+      const auto opcode = number<std::uint8_t>();
+      if (opcode != last) {
+        step(opcode);
+      } else if (outer_.empty()) {
+        pickle_.root = pop();
+        return std::move(pickle_);
+      } else {
+        end_inner();
+      }
     }
-    pickle_.root = pop();
-    return std::move(pickle_);
   }
 
  private:
@@ -48,7 +59,7 @@ class Unpickler : PickleInput {
     if (opcode == '(') return marks_.push_back(stack_.size());
     if (opcode == 'c') return push_global();
     if (opcode == 0x93) return push_global_of_stack();
-    if (opcode == 'R') return reduce();
+    if (opcode == 'R' || opcode == 0x81) return reduce();
     if (opcode == 'b') return build();
     if (opcode == 'Q') return push(Pickle::Persistent{pop()});
     if (opcode == 'q') return memoize(number<std::uint8_t>());
@@ -87,7 +98,10 @@ class Unpickler : PickleInput {
     if (opcode == 'X') return push(string(number<std::uint32_t>()));
     if (opcode == 0x8c) return push(string(number<std::uint8_t>()));
     if (opcode == 0x8d) return push(string(number<std::uint64_t>()));
-    throw error("opcode " + std::to_string(opcode) + " is not supported", only_tensors);
+    if (opcode == 'C') return push(Pickle::Bytes{take(number<std::uint8_t>())});
+    if (opcode == 'B') return push(Pickle::Bytes{take(number<std::uint32_t>())});
+    if (opcode == 0x8e || opcode == 0x96) return push(Pickle::Bytes{take(number<std::uint64_t>())});
+    throw error("opcode " + std::to_string(opcode) + " is not supported", std::string{advice_});
   }
 
   // ---- what opcodes do ----
@@ -102,7 +116,7 @@ class Unpickler : PickleInput {
     for (const auto known : globals_) {
       if (known == global) return push(Pickle::Global{std::move(global)});
     }
-    throw error("'" + printable(global) + "' is not supported", only_tensors);
+    throw error("'" + printable(global) + "' is not supported", std::string{advice_});
   }
 
   void push_global_of_stack() {
@@ -127,11 +141,46 @@ class Unpickler : PickleInput {
     }
   }
 
-  /// Skips an object's attributes, which are not needed; a state_dict has `_metadata` there.
+  /// Keeps an object's attributes. A dict needs none: a state_dict has `_metadata` there.
   void build() {
-    pop();
-    const bool fits = pickle_.get_if<Pickle::Dict>(top()) || pickle_.get_if<Pickle::Call>(top());
-    require(fits, "attributes of something that is not an object");
+    const Ref state = pop();
+    const Ref object = top();
+    auto* call = std::get_if<Pickle::Call>(&pickle_.values[object]);
+    require(call != nullptr || pickle_.get_if<Pickle::Dict>(object) != nullptr,
+            "attributes of something that is not an object");
+    if (call == nullptr) return;
+    call->state = state;
+    if (pickle_.called(object) == joblib_array) take_contents(object, state);
+  }
+
+  /// Takes the elements of an array, which joblib writes after its description: numbers after a
+  /// byte that says how many bytes of padding come first, or objects as a pickle of their own.
+  void take_contents(Ref object, Ref state) {
+    const auto array = described_by_joblib(pickle_, state);
+    require(array.has_value(), "an array of a type that is not supported");
+    if (array->kind == 'O') {
+      outer_.push_back({std::move(stack_), std::move(marks_), std::move(memo_), object});
+      stack_.clear();
+      marks_.clear();
+      memo_.clear();
+      return;
+    }
+    const auto alignment = pickle_.member(state, "numpy_array_alignment_bytes");
+    if (alignment && pickle_.get_if<Pickle::None>(*alignment) == nullptr) {
+      take(number<std::uint8_t>());
+    }
+    std::get<Pickle::Call>(pickle_.values[object]).contents = next();
+    pickle_.values.emplace_back(Pickle::Bytes{take(array->count() * array->size)});
+  }
+
+  /// Goes on with the pickle around the one that has ended.
+  void end_inner() {
+    const Ref inner = pop();
+    stack_ = std::move(outer_.back().stack);
+    marks_ = std::move(outer_.back().marks);
+    memo_ = std::move(outer_.back().memo);
+    std::get<Pickle::Call>(pickle_.values[outer_.back().object]).contents = inner;
+    outer_.pop_back();
   }
 
   void append(const std::vector<Ref>& items) {
@@ -150,8 +199,10 @@ class Unpickler : PickleInput {
 
   // ---- stack and memo ----
 
+  [[nodiscard]] Ref next() const { return static_cast<Ref>(pickle_.values.size()); }
+
   void push(Pickle::Value value) {
-    stack_.push_back(static_cast<Ref>(pickle_.values.size()));
+    stack_.push_back(next());
     pickle_.values.push_back(std::move(value));
   }
 
@@ -192,9 +243,6 @@ class Unpickler : PickleInput {
   /// Returns the height of the stack at the last mark. No value below it may be taken.
   [[nodiscard]] std::size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
 
-  static constexpr const char* only_tensors =
-      "only tensors, numbers, strings, lists, tuples and dicts can be read";
-
   static std::string printable(std::string_view text) {
     std::string result{text.substr(0, 200)};
     for (char& c : result) {
@@ -203,21 +251,35 @@ class Unpickler : PickleInput {
     return result;
   }
 
+  using Memo = std::unordered_map<std::uint32_t, Ref>;
+
+  /// The state of a pickle while one inside it is read.
+  struct Outer {
+    std::vector<Ref> stack;
+    std::vector<std::size_t> marks;
+    Memo memo;
+    Ref object;  ///< the array whose elements the inner one has
+  };
+
   std::span<const std::string_view> globals_;
+  std::string_view advice_;
   Pickle pickle_;
   std::vector<Ref> stack_;
   std::vector<std::size_t> marks_;
-  std::unordered_map<std::uint32_t, Ref> memo_;
+  Memo memo_;
+  std::vector<Outer> outer_;
 };
 
 }  // namespace detail
 
-/// Reads a pickle of protocol 2 to 5 as torch.save writes it: dicts, lists, tuples, strings,
-/// numbers and tensors. Throws `InputError` with `file` and the name if the pickle has an unknown
-/// opcode or a class or function that is not among `globals`.
+/// Reads a pickle of protocol 2 to 5 as torch.save writes it: dicts, lists, tuples, strings, bytes,
+/// numbers and tensors; and, if `globals` has their names, objects and arrays of numpy, also by
+/// joblib. Throws `InputError` with `file` and the name if the pickle has an unknown opcode or a
+/// class or function that is not among `globals`; `advice` then says what to do.
 inline Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& file,
-                           std::span<const std::string_view> globals) {
-  return detail::Unpickler{bytes, file, globals}.run();
+                           std::span<const std::string_view> globals,
+                           std::string_view advice = only_tensors) {
+  return detail::Unpickler{bytes, file, globals, advice}.run();
 }
 
 }  // namespace seqtrain::weights

@@ -16,6 +16,7 @@
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/sentence_form.hpp>
+#include <seqtrain/weights/setfit_head.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
 #include <seqtrain/weights/weights_file.hpp>
@@ -63,6 +64,22 @@ class WeightsFolder {
     const auto file = sentence_->dense.filename() / "model.safetensors";
     for (const auto& [name, tensor] : read(file.string())) tensors_.insert_or_assign(name, tensor);
   }
+
+  /// Takes the head of a model of setfit, if the directory holds one. Otherwise the model is an
+  /// encoder without a head, from which a training begins. Throws `InputError` if the head cannot
+  /// be read.
+  void take_setfit_head() {
+    if (sentence_ || adapter_ || !is_setfit(directory_)) return;
+    setfit_ = std::make_shared<const SetfitHead>(directory_);
+    sentence_ = detail::form_of(directory_, modules_in(directory_), false);
+    sentence_->normalizes = sentence_->normalizes || setfit_->normalizes();
+    for (const auto& [name, tensor] : named(setfit_->tensors())) {
+      tensors_.insert_or_assign(name, tensor);
+    }
+  }
+
+  /// Returns the head that `take_setfit_head` has taken, or null.
+  [[nodiscard]] const SetfitHead* setfit_head() const { return setfit_.get(); }
 
   /// Returns the layout if it is that of sentence-transformers.
   [[nodiscard]] const std::optional<SentenceForm>& sentence() const { return sentence_; }
@@ -184,6 +201,7 @@ class WeightsFolder {
   std::filesystem::path config_file_;
   std::shared_ptr<const Adapter> adapter_;
   std::optional<SentenceForm> sentence_;
+  std::shared_ptr<const SetfitHead> setfit_;
   std::vector<std::shared_ptr<const SafetensorsFile>> safetensors_;
   std::vector<TorchFile> torch_;
   Tensors tensors_;

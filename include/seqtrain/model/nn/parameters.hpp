@@ -76,6 +76,8 @@ class ParameterMaker {
     bool borrows = false;
     /// True if parameters that have other sizes in the checkpoint are initialised.
     bool ignores_sizes = false;
+    /// What to do about a parameter of another size in the checkpoint.
+    std::string_view advice_on_sizes = {};
     /// This layer and those after it are initialised.
     std::int64_t first_fresh_layer = std::numeric_limits<std::int64_t>::max();
   };
@@ -255,7 +257,7 @@ class ParameterMaker {
       throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
                            weights::to_string({shape.data(), shape.size()}) + " in the model",
                        {.object = name},
-                       "with --ignore-mismatched-sizes it is initialised anew"};
+                       std::string{options_.advice_on_sizes}};
     }
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{"holds no floating-point numbers", {.object = name}};
