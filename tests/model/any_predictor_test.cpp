@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
@@ -22,6 +23,7 @@
 #include "support/made_checkpoint.hpp"
 #include "support/one_thread.hpp"
 #include "support/problem_of.hpp"
+#include "support/shared_data.hpp"
 
 namespace seqtrain::model {
 namespace {
@@ -573,9 +575,86 @@ TEST(AnyPredictor, SaysWhatItCannotLoad) {
   const SavedModel saved;
   const tests::MadeCheckpoint fresh;
   std::filesystem::copy(saved.path() / "vocab.txt", fresh.path() / "vocab.txt");
-  EXPECT_NE(problem(fresh.path()).find("the model is not trained"), std::string::npos);
+  EXPECT_NE(problem(fresh.path()).find("fine-tune it first: seqtrain train --model"),
+            std::string::npos);
   tests::write_file(saved.path() / "subwords.model", "");
   EXPECT_NE(problem(saved.path()).find("subwords.model: is empty"), std::string::npos);
+}
+
+/// A model of setfit whose encoder is that of golden/sentence.
+class LeftBySetfit {
+ public:
+  explicit LeftBySetfit(bool normalizes) {
+    const std::string flag = normalizes ? "true" : "false";
+    std::filesystem::copy(tests::golden() / "sentence", path(),
+                          std::filesystem::copy_options::recursive);
+    tests::write_file(path() / "modules.json", R"([
+        {"path": "", "type": "sentence_transformers.models.Transformer"},
+        {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+    tests::write_file(
+        path() / "config_setfit.json",
+        R"({"labels": ["no", "yes", "perhaps"], "normalize_embeddings": )" + flag + "}");
+    std::filesystem::copy(
+        tests::golden() / "setfit" / (normalizes ? "model_True.pkl" : "model_False.pkl"),
+        path() / "model_head.pkl");
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+TEST(AnyPredictor, AnswersAsSetfit) {
+  const auto answers = json::Document::load(tests::golden() / "setfit" / "answers.json");
+  for (const bool normalizes : {false, true}) {
+    const std::string which = normalizes ? "True" : "False";
+    const AnyPredictor predictor{LeftBySetfit{normalizes}.path()};
+    EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"no", "yes", "perhaps"}));
+    const auto texts = answers.root().at("texts").items();
+    const auto labels = answers.root().at("labels_" + which).items();
+    const auto rows = answers.root().at("probabilities_" + which).items();
+    ASSERT_EQ(rows.size(), texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::vector<Text> one{{texts[i].string()}};
+      const auto prediction = predictor(one).front();
+      const auto expected = rows[i].items();
+      ASSERT_EQ(prediction.scores.size(), expected.size());
+      for (std::size_t label = 0; label < expected.size(); ++label) {
+        EXPECT_NEAR(prediction.scores[label], expected[label].number(), 1e-6) << i;
+      }
+      EXPECT_EQ(predictor.labels().at(prediction.labels.at(0)), labels[i].string());
+    }
+  }
+}
+
+/// A head is one for predictions: a training begins with a new one.
+TEST(LoadClassifier, TrainsTheEncoderOfAModelOfSetfitWithANewHead) {
+  const auto model = load_classifier(LeftBySetfit{false}.path());
+  EXPECT_FALSE(model.load_report().fresh.empty());
+  EXPECT_FALSE(model.config().sentence);
+}
+
+TEST(AnyPredictor, RefusesAModelOfSetfitWithAnotherHead) {
+  const LeftBySetfit left{false};
+  std::filesystem::copy_file(tests::golden() / "setfit" / "refused_svc.pkl",
+                             left.path() / "model_head.pkl",
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto problem = tests::problem_of([&] { const AnyPredictor predictor{left.path()}; });
+  EXPECT_NE(problem.find("'sklearn.svm._classes.SVC' is not supported; fit"), problem.npos);
+}
+
+TEST(AnyPredictor, RecommendsNoFlagOfTrainingForOtherSizes) {
+  const SavedModel saved;
+  auto config = tests::read_file(saved.path() / "config.json");
+  const std::string from = "\"2\": \"c\"";
+  const auto place = config.find(from);
+  ASSERT_NE(place, config.npos) << config;
+  config.replace(place, from.size(), from + ", \"3\": \"d\"");
+  tests::write_file(saved.path() / "config.json", config);
+  const auto problem = tests::problem_of([&] { const AnyPredictor predictor{saved.path()}; });
+  EXPECT_TRUE(problem.ends_with("; take the config.json that was saved with these weights"))
+      << problem;
 }
 
 /// Files as `languages` writes them, with weights that PyTorch has trained.

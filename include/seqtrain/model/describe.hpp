@@ -1,16 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <c10/core/Device.h>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/weights/model_class.hpp>
 
 namespace seqtrain::model {
 
@@ -57,12 +58,9 @@ std::string describe(const M& model, const ClassifierOptions& options) {
   return describe(model.load_report()) + describe(model.precision(), options.device);
 }
 
-/// Throws `InputError` if the checkpoint of a model for prediction lacks some of its parameters.
-inline void check_trained(const LoadReport& report) {
-  if (report.fresh.empty()) return;
-  throw InputError{"the checkpoint has no such tensor, so the model is not trained",
-                   {.object = report.fresh.front()},
-                   "fine-tune it first"};
+/// Throws `InputError` if the model in a directory, which is to predict, lacks some parameters.
+inline void check_trained(const LoadReport& report, const std::filesystem::path& directory) {
+  if (!report.fresh.empty()) throw weights::not_trained(directory, report.fresh.front());
 }
 
 }  // namespace seqtrain::model

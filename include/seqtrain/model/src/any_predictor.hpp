@@ -35,6 +35,7 @@
 #include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/model_class.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 #include <seqtrain/weights/write_config.hpp>
 
@@ -79,8 +80,9 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   made.device = options.device;
   made.precision = options.precision;
   made.only_predicts = true;
+  if (options.needs_head) weights::refuse_other_heads(folder);
   auto model = load_classifier(folder, made, options.base);
-  if (options.needs_head) check_trained(model.load_report());
+  if (options.needs_head) check_trained(model.load_report(), folder);
   return model;
 }
 
@@ -140,7 +142,7 @@ SEQTRAIN_SEPARATE AnyPredictor AnyPredictor::with_adapter(const std::filesystem:
     network.borrowed.own();
     return network;
   });
-  check_trained(loaded.report);
+  check_trained(loaded.report, folder);
   result.has_head_ = true;
   result.classify(folder, loaded.config, base);
   if (model->add_adapter(std::move(loaded))) {
