@@ -15,7 +15,9 @@
 #include <ATen/ops/empty.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/fastai.hpp>
@@ -85,10 +87,36 @@ inline void check_shape(const seqtrain::weights::FastaiFile& file,
                              {.object = file.path(), .field = parameter.name}};
 }
 
+/// Throws `InputError` that names the flag, or what is missing, unless the file's layers have the
+/// sizes of the model's.
+inline void check_layers(const seqtrain::weights::FastaiFile& file,
+                         const seqtrain::model::AwdLstmShape& shape) {
+  const auto stored = seqtrain::model::awd_lstm_shape(file, "0.");
+  const auto check = [&](const char* what, std::int64_t theirs, std::int64_t ours,
+                         const std::string& advice) {
+    if (theirs == ours) return;
+    throw seqtrain::InputError{std::string{what} + " is " + std::to_string(theirs) +
+                                   ", the model's " + std::to_string(ours),
+                               {.object = file.path()},
+                               advice};
+  };
+  const char* const other_layout = "only a published layout has such models: see docs/languages.md";
+  if (stored.qrnn != shape.qrnn) {
+    throw seqtrain::InputError{stored.qrnn ? "has quasi-recurrent layers" : "has layers of an LSTM",
+                               {.object = file.path()},
+                               other_layout};
+  }
+  check("the size of its embeddings", stored.embedding, shape.embedding,
+        "give --embedding " + std::to_string(stored.embedding));
+  check("the number of its layers", stored.layers, shape.layers, other_layout);
+  check("the size of its layers", stored.hidden, shape.hidden,
+        "give --hidden " + std::to_string(stored.hidden));
+}
+
 /// Copies the weights of a language model over `words_of_file` to a model over `words`. Rows of
-/// words that both have are copied; the others become the mean of all rows. Throws `InputError` if
-/// a tensor is missing or holds NaN, or the sizes do not fit; some parameters may then have
-/// changed.
+/// words that both have are copied; the others become the mean of all rows. A decoder without a
+/// bias has one of zeros. Throws `InputError` if a tensor is missing or holds NaN, or the sizes do
+/// not fit; some parameters may then have changed.
 inline void load(seqtrain::model::LanguageModel& model, const std::vector<std::string>& words,
                  const seqtrain::weights::FastaiFile& file,
                  const std::vector<std::string>& words_of_file) {
@@ -99,8 +127,13 @@ inline void load(seqtrain::model::LanguageModel& model, const std::vector<std::s
                                    std::to_string(model.vocab_size()) + " rows",
                                {.object = "vocabulary"}};
   }
+  check_layers(file, model.encoder().shape());
   const auto places = places_of(words, words_of_file);
   for (const auto& parameter : model.parameters()) {
+    if (parameter.name == "1.decoder.bias" && !file.find(parameter.name)) {
+      parameter.value.zero_();
+      continue;
+    }
     const seqtrain::weights::TensorView stored = file.at(parameter.name);
     check_shape(file, stored, parameter, words_of_file.size());
     const auto numbers = has_a_row_a_word(parameter.name) ? rearranged_rows(stored, places)

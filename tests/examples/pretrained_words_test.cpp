@@ -12,6 +12,7 @@
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/one_thread.hpp"
@@ -68,18 +69,46 @@ TEST(PretrainedWords, NamesBothSizesWhereTheyDoNotFit) {
     return tests::problem_of([&] { load(model, words, file, of_file); });
   };
   model::LanguageModel wider{40, {.shape = {.embedding = 12, .hidden = 20, .layers = 3}}};
-  EXPECT_NE(problem(std::move(wider), words).find("has shape [64, 16], the model [80, 20]"),
-            std::string::npos);
+  const std::string place = file.path() + ": ";
+  EXPECT_EQ(problem(std::move(wider), words),
+            place + "the size of its layers is 16, the model's 20; give --hidden 16");
+  model::LanguageModel broader{40, {.shape = {.embedding = 20, .hidden = 16, .layers = 3}}};
+  EXPECT_EQ(problem(std::move(broader), words),
+            place + "the size of its embeddings is 12, the model's 20; give --embedding 12");
   const std::vector<std::string> fewer{words.begin(), words.end() - 1};
   EXPECT_NE(problem(make_language_model(1), fewer).find("has 40 rows, the vocabulary 39 words"),
             std::string::npos);
   model::LanguageModel deeper{40, {.shape = {.embedding = 12, .hidden = 16, .layers = 4}}};
-  EXPECT_NE(problem(std::move(deeper), words).find("[48, 12], the model [64, 16]"),
+  EXPECT_NE(problem(std::move(deeper), words).find("the number of its layers is 3, the model's 4"),
             std::string::npos);
+  model::LanguageModel other{40,
+                             {.shape = {.embedding = 12, .hidden = 16, .layers = 3, .qrnn = true}}};
+  EXPECT_NE(problem(std::move(other), words).find("has layers of an LSTM"), std::string::npos);
   words.pop_back();
   EXPECT_NE(
       problem(make_language_model(1), words).find("has 39 words, the model's embedding 40 rows"),
       std::string::npos);
+}
+
+/// fastai's models have no bias if their configuration says `"out_bias": false`.
+TEST(PretrainedWords, ADecoderWithoutABiasGetsZeros) {
+  const tests::TemporaryDirectory directory;
+  const weights::FastaiFile whole{tests::awd_lstm_golden() / "language.pth"};
+  const auto words = weights::read_pickled_words(tests::awd_lstm_golden() / "words.pkl");
+  std::vector<weights::TensorView> tensors;
+  for (const auto& parameter : make_language_model(1).parameters()) {
+    if (parameter.name == "1.decoder.bias") continue;
+    tensors.push_back(whole.at(parameter.name));
+    tensors.back().name = parameter.name;
+  }
+  weights::write_torch_file(directory / "without.pth", tensors);
+  auto model = make_language_model(1);
+  load(model, words, weights::FastaiFile{directory / "without.pth"}, words);
+  const auto& bias = model.parameters().back();
+  ASSERT_EQ(bias.name, "1.decoder.bias");
+  EXPECT_EQ(bias.value.abs().max().item<float>(), 0);
+  EXPECT_EQ(weights::to_floats(model.state_dict().views()[0]),
+            weights::to_floats(whole.at("0.encoder.weight")));
 }
 
 TEST(PretrainedWords, SavesWhatItReads) {

@@ -43,6 +43,19 @@ TEST(FastaiFile, FindsCopiesWhereTheTensorItselfIsMissing) {
   EXPECT_EQ(to_floats(copies.at("0.rnns.1.weight_hh_l0_raw")), to_floats(weight));
 }
 
+TEST(FastaiFile, SaysThatAnEncoderAloneIsNoModel) {
+  const tests::TemporaryDirectory directory;
+  const FastaiFile whole{in_golden("language.pth")};
+  auto embedding = whole.at("0.encoder.weight");
+  embedding.name = "encoder.weight";
+  write_torch_file(directory / "encoder.pth", std::vector{embedding});
+  const FastaiFile file{directory / "encoder.pth"};
+  EXPECT_EQ(tests::problem_of([&] { static_cast<void>(file.at("0.encoder.weight")); }),
+            file.path() +
+                ": 0.encoder.weight: there is no such tensor; the file is of fastai's "
+                "save_encoder; save the whole model by learn.save");
+}
+
 TEST(FastaiFile, FindsTheModelBesideAnOptimizer) {
   const FastaiFile file{tests::golden() / "weights" / "nested.pth"};
   EXPECT_EQ(to_floats(file.at("weight")), (std::vector<float>{1, 1}));

@@ -56,7 +56,13 @@ class FastaiFile {
   /// Returns the tensor of that name. Throws `InputError` if it is missing.
   [[nodiscard]] TensorView at(std::string_view name) const {
     if (const auto found = find(name)) return *found;
-    throw InputError{"there is no such tensor", {.object = path_, .field = std::string{name}}};
+    const bool encoder_alone = tensors_.contains("encoder.weight");
+    throw InputError{"there is no such tensor",
+                     {.object = path_, .field = std::string{name}},
+                     encoder_alone
+                         ? "the file is of fastai's save_encoder; save the whole model by "
+                           "learn.save"
+                         : ""};
   }
 
  private:

@@ -211,6 +211,7 @@ class AwdLstm {
   /// Returns the word embeddings [vocab_size, embedding].
   [[nodiscard]] const at::Tensor& embedding() const { return embedding_; }
   [[nodiscard]] std::int64_t vocab_size() const { return embedding_.size(0); }
+  [[nodiscard]] const AwdLstmShape& shape() const { return shape_; }
   [[nodiscard]] const AwdLstmDropout& dropout() const { return dropout_; }
   /// Returns the precision of the hand-written passes, or nothing if ATen's operators are used.
   [[nodiscard]] std::optional<Precision> by_hand() const { return by_hand_; }
