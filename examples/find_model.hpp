@@ -139,7 +139,8 @@ struct FoundModel {
         stopped ? "is a run that was stopped before it had a model"
                 : "holds no model and no complete run",
         {.object = place},
-        stopped ? "to continue it: the same flags with --output-dir " + place + " --resume auto"
+        stopped ? "to continue it: seqtrain train with the same flags, --output-dir " + place +
+                      " --resume auto"
                 : "name a folder with a model's config.json, a run's folder, or the folder of "
                   "its dated runs"};
   }

@@ -230,6 +230,26 @@ void save_report(const Job& job, const metrics::ClassificationReport& report) {
   save_performance(job.work / "performance.json", report, job.labels);
 }
 
+/// Calls `use`, which reads a language's files. An error whose remedy is a flag of `seqtrain train`
+/// gets one of this program.
+template <class Use>
+void with_own_remedies(const Use& use) {
+  try {
+    use();
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    for (const char* const flag : {"--label-field", "--text-field", "--labels "}) {
+      const auto place = text.find(flag);
+      if (place == text.npos) continue;
+      throw InputError{
+          text.substr(0, text.rfind("; ", place)),
+          {},
+          "name the columns text and label in the header, or without one by --columns"};
+    }
+    throw;
+  }
+}
+
 void run_job(const LanguagesFlags& given, const Languages::Found& found) {
   Job job = given.job;
   std::optional<FileLock> held;
@@ -262,6 +282,6 @@ int languages_main(int argc, char** argv) {
     set_defaults(given);
     check_job(given.job);
     use_machine(given);
-    run_job(given, found);
+    with_own_remedies([&] { run_job(given, found); });
   });
 }

@@ -31,7 +31,7 @@ const data::Batch tiny_batch = [] {
 template <class Use>
 std::string message(const Use& use) {
   try {
-    within_memory(tiny_batch, use);
+    within_memory(tiny_batch, smaller_batches, use);
   } catch (const Error& error) {
     return error.what();
   }
@@ -102,12 +102,14 @@ TEST(OutOfMemory, EndsATrainingStepThatIsTooLarge) {
 }
 
 TEST(OutOfMemory, LeavesOtherErrorsAlone) {
-  const auto problem =
-      tests::problem_of([] { within_memory(tiny_batch, [] { return at::empty({-1}); }); });
+  const auto problem = tests::problem_of(
+      [] { within_memory(tiny_batch, smaller_batches, [] { return at::empty({-1}); }); });
   EXPECT_EQ(problem.find("LibTorch fails: "), 0U) << problem;
   EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
-  EXPECT_THROW(within_memory(tiny_batch, []() -> int { throw InputError{"other"}; }), InputError);
-  EXPECT_EQ(within_memory(tiny_batch, [] { return 7; }), 7);
+  EXPECT_THROW(
+      within_memory(tiny_batch, smaller_batches, []() -> int { throw InputError{"other"}; }),
+      InputError);
+  EXPECT_EQ(within_memory(tiny_batch, smaller_batches, [] { return 7; }), 7);
 }
 
 }  // namespace

@@ -213,7 +213,9 @@ class JsonLineParser {
     if (new_fields_.empty() || !later.matter(new_fields_, fields, source_->name)) return;
     throw source_->error("the first record has no such field, so it is not clear how it is meant",
                          line, new_fields_.front(),
-                         "name the fields with --text-field, --pair-field and --label-field");
+                         fields.label.empty()
+                             ? "name the fields with --text-field and --pair-field"
+                             : "name the fields with --text-field, --pair-field and --label-field");
   }
 
   const Source* source_;

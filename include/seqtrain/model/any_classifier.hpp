@@ -94,7 +94,8 @@ class AnyClassifier {
                       const std::function<void(std::size_t)>& ready) {
     check_ids(batch, config(), longest_row());
     check_labels(batch, config());
-    return within_memory(batch, [&] { return add_gradients(batch, weight, ready); });
+    return within_memory(batch, smaller_batches,
+                         [&] { return add_gradients(batch, weight, ready); });
   }
 
   /// Returns logits [rows, labels], in evaluation mode. Sets `deciding` to the window of each row
@@ -103,7 +104,8 @@ class AnyClassifier {
                          std::vector<text::DecidingWindow>* deciding = nullptr) {
     check_ids(batch, config(), longest_row());
     detail::check_below(batch.adapters, adapters_ + 1, "adapters", "adapters and itself");
-    return within_memory(batch, [&] {
+    const char* const advice = options_.only_predicts ? fewer_texts : smaller_batches;
+    return within_memory(batch, advice, [&] {
       const at::NoGradGuard no_gradients;
       const bool decides = deciding != nullptr && problem_type() != ProblemType::regression;
       return to_host(decides ? passes_.passes->logits_by_window(batch, *deciding)

@@ -20,18 +20,22 @@ namespace seqtrain::model {
          std::string_view{error.what()}.find("DefaultCPUAllocator") != std::string_view::npos;
 }
 
-/// Returns use(), which works on `batch`. Throws `Error` with the batch's size if there is too
-/// little memory, and with the operator's name if `tensor::use_deterministic_operators` forbids an
-/// operator; gradients may then be incomplete. Another error of torch becomes an `Error` without its
-/// stack trace.
+/// What to do about a batch that is too large, in a training and where nothing is trained.
+inline constexpr const char* smaller_batches = "a smaller --batch-size or --max-length needs less";
+inline constexpr const char* fewer_texts = "fewer or shorter texts at once need less";
+
+/// Returns use(), which works on `batch`. Throws `Error` with the batch's size and `advice` if
+/// there is too little memory, and with the operator's name if
+/// `tensor::use_deterministic_operators` forbids an operator; gradients may then be incomplete.
+/// Another error of torch becomes an `Error` without its stack trace.
 template <class Use>
-auto within_memory(const data::Batch& batch, const Use& use) {
+auto within_memory(const data::Batch& batch, const char* advice, const Use& use) {
   const auto too_large = [&] {
     return Error{"out of memory on a batch of " + std::to_string(batch.tokens()) + " tokens (" +
                      std::to_string(batch.rows) + " x " + std::to_string(batch.width) +
                      " with padding)",
                  {},
-                 "a smaller --batch-size, --tokens-per-batch or --max-length needs less"};
+                 advice};
   };
   try {
     return use();

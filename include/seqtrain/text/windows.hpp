@@ -43,7 +43,7 @@ struct Windows {
                          std::to_string(length) + ", " + std::to_string(special) +
                          " of them special",
                      {.object = "stride"},
-                     "give a smaller --stride or a larger --max-length"};
+                     "a smaller stride or longer windows leave room"};
   }
 };
 

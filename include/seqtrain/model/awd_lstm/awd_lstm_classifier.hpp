@@ -121,13 +121,13 @@ class AwdLstmClassifier {
   MeanLoss accumulate(const data::Batch& batch, double weight) {
     check(batch);
     check_labels(batch, labels(), problem_type());
-    return within_memory(batch, [&] { return add_gradients(batch, weight); });
+    return within_memory(batch, smaller_batches, [&] { return add_gradients(batch, weight); });
   }
 
   /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
   metrics::Logits logits(const data::Batch& batch) {
     check(batch);
-    return within_memory(batch, [&] {
+    return within_memory(batch, fewer_texts, [&] {
       const at::NoGradGuard no_gradients;
       Dropout off;
       const at::Tensor pooled = pool(tensor::to_device(batch, options_.device), off);
