@@ -65,7 +65,8 @@ void serve_model(const ServeFlags& flags, const log::Log& log) {
   serve::Server<model::AnyPredictor> server{
       {.host = flags.host,
        .port = static_cast<std::uint16_t>(flags.port),
-       .limits = {.body = static_cast<std::size_t>(flags.payload_limit)}},
+       .limits = {.body = static_cast<std::size_t>(flags.payload_limit)},
+       .max_buffered_bytes = static_cast<std::size_t>(flags.max_buffered_bytes)},
       flags.service_options(),
       load,
       log};

@@ -34,6 +34,7 @@ struct ServeFlags {
   std::int64_t max_client_batch_size = 32;
   std::int64_t max_windows = 128;
   std::int64_t payload_limit = 1572864;
+  std::int64_t max_buffered_bytes = 268435456;
   double grace_seconds = 25;
   std::vector<std::string> cors_allow_origin = {};
   std::vector<std::string> allowed_hosts = {};
@@ -77,6 +78,9 @@ struct ServeFlags {
              "most windows in which a text is read, if the model was trained with --long-texts "
              "windows; longer texts are cut or get status 413")
         .add("payload-limit", payload_limit, "most bytes of a request's body (PAYLOAD_LIMIT)")
+        .add("max-buffered-bytes", max_buffered_bytes,
+             "most bytes of all requests' bodies and of answers that clients have not read; "
+             "further bodies get status 503")
         .add("cors-allow-origin", cors_allow_origin,
              "origins whose pages may use the server, such as https://example.com; * is any")
         .add("allowed-hosts", allowed_hosts,
@@ -102,6 +106,8 @@ struct ServeFlags {
                            "must be at least 1");
     seqtrain::cli::require(max_windows >= 1, "max-windows", "must be at least 1");
     seqtrain::cli::require(payload_limit >= 1, "payload-limit", "must be at least 1");
+    seqtrain::cli::require(max_buffered_bytes >= payload_limit, "max-buffered-bytes",
+                           "must be at least --payload-limit");
     seqtrain::cli::require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
                            "must be above 0 and below a million");
     return true;

@@ -47,12 +47,12 @@ Outcome read_in_parts(std::string_view bytes, std::size_t part,
 TEST(HttpReader, ReadsTheSameHoweverTheBytesArrive) {
   const std::string bytes =
       "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
-      "POST /predict HTTP/1.1\r\nContent-Length: 5\r\nX-Request-Id: one-1\r\n\r\nhello"
+      "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nX-Request-Id: one-1\r\n\r\nhello"
       "\r\n"
-      "POST /chunks HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "POST /chunks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
       "3\r\nabc\r\n4;note=x\r\ndefg\r\n0\r\nTrailer: y\r\n\r\n"
       "PATCH /old HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
-      "GET /last HTTP/1.1\r\nConnection: close\r\n\r\n";
+      "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   for (std::size_t part = 1; part <= bytes.size(); ++part) {
     const auto [requests, status, proceeds] = read_in_parts(bytes, part);
     EXPECT_EQ(status, 0);
@@ -74,22 +74,26 @@ TEST(HttpReader, RefusesWhatIsNoRequest) {
   const std::vector<std::pair<std::string, int>> cases{
       {"hello\r\n\r\n", 400},
       {"GET / HTTP/2.0\r\n\r\n", 505},
-      {"GET  HTTP/1.1\r\n\r\n", 400},
-      {"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400},
-      {"GET / HTTP/1.1\r\nBad Name: x\r\n\r\n", 400},
-      {"GET / HTTP/1.1\r\nX: a\rb\r\n\r\n", 400},
+      {"GET  HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: x\r\nBad Name: x\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: x\r\nX: a\rb\r\n\r\n", 400},
       {"\x16\x03\x01\x02", 400},  // the bytes of a client that uses TLS
-      {"GET /" + long_line + " HTTP/1.1\r\n\r\n", 431},
-      {"GET / HTTP/1.1\r\nX: " + long_line + "\r\n\r\n", 431},
-      {"GET / HTTP/1.1\r\nX: " + long_line, 431},
-      {"POST / HTTP/1.1\r\nContent-Length: 101\r\n\r\n", 413},
-      {"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
-      {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400},
-      {"POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400},
-      {"POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
-      {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
-      {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n", 400},
-      {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n80\r\n" + std::string(128, 'a'), 413}};
+      {"GET /" + long_line + " HTTP/1.1\r\nHost: x\r\n\r\n", 431},
+      {"GET / HTTP/1.1\r\nHost: x\r\nX: " + long_line + "\r\n\r\n", 431},
+      {"GET / HTTP/1.1\r\nHost: x\r\nX: " + long_line, 431},
+      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n", 413},
+      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+       400},
+      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+       400},
+      {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n80\r\n" +
+           std::string(128, 'a'),
+       413}};
   for (const auto& [bytes, status] : cases) {
     for (const std::size_t part : {std::size_t{1}, std::size_t{7}, bytes.size()}) {
       EXPECT_EQ(read_in_parts(bytes, part).status, status) << bytes.substr(0, 60) << " by " << part;
@@ -98,7 +102,8 @@ TEST(HttpReader, RefusesWhatIsNoRequest) {
 }
 
 TEST(HttpReader, SaysWhenAClientWaitsToProceed) {
-  const std::string head = "POST / HTTP/1.1\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+  const std::string head =
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
   const auto waiting = read_in_parts(head, head.size());
   EXPECT_EQ(waiting.proceeds, 1);
   EXPECT_TRUE(waiting.requests.empty());
@@ -107,14 +112,15 @@ TEST(HttpReader, SaysWhenAClientWaitsToProceed) {
   EXPECT_EQ(read_in_parts(head + "hello", head.size() + 5).proceeds, 0);
   // A body that is too large is refused before the client sends it.
   EXPECT_EQ(
-      read_in_parts("POST / HTTP/1.1\r\nContent-Length: 500\r\nExpect: 100-continue\r\n\r\n", 1)
+      read_in_parts(
+          "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\nExpect: 100-continue\r\n\r\n", 1)
           .status,
       413);
 }
 
 TEST(HttpReader, KeepsOnlyIdsThatCanBeLogged) {
   const auto id_of = [](const std::string& id) {
-    return read_in_parts("GET / HTTP/1.1\r\nX-Request-Id: " + id + "\r\n\r\n", 1000)
+    return read_in_parts("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: " + id + "\r\n\r\n", 1000)
         .requests.at(0)
         .id;
   };

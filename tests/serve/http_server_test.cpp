@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -13,57 +14,17 @@
 
 #include <seqtrain/serve/http_server.hpp>
 
+#include "support/echo_server.hpp"
 #include "support/http_client.hpp"
 
 namespace seqtrain::serve {
 namespace {
 
 using std::chrono::milliseconds;
+using tests::EchoServer;
 using tests::HttpClient;
 
-/// A server that answers each request with its body. It keeps requests to /later unanswered.
-struct EchoServer {
-  explicit EchoServer(HttpOptions options = {}) : server{on_free_port(options), metrics} {
-    server.start([this](const HttpRequest& request, const Responder& responder) {
-      if (request.path() == "/throw") return;  // The responder is destroyed without an answer.
-      if (request.path() != "/later") {
-        return responder.send({.body = request.method + ":" + request.body});
-      }
-      responder.on_hang_up([this] { ++hung_up; });
-      const std::lock_guard lock{mutex};
-      kept.push_back(responder);
-    });
-  }
-  ~EchoServer() { server.stop(); }
-
-  static HttpOptions on_free_port(HttpOptions options) {
-    options.host = "127.0.0.1";
-    options.port = 0;
-    return options;
-  }
-
-  void await_kept(std::size_t count) {
-    for (;; std::this_thread::yield()) {
-      const std::lock_guard lock{mutex};
-      if (kept.size() >= count) return;
-    }
-  }
-  void answer_kept() {
-    const std::lock_guard lock{mutex};
-    for (const Responder& responder : kept) responder.send({.body = "late"});
-    kept.clear();
-  }
-
-  std::uint16_t port() const { return server.port(); }
-
-  PrometheusMetrics metrics;
-  std::atomic<int> hung_up = 0;
-  std::mutex mutex;
-  HttpServer server;
-  std::vector<Responder> kept;  // destroyed before the server
-};
-
-const std::string get_later = "GET /later HTTP/1.1\r\n\r\n";
+const std::string get_later = "GET /later HTTP/1.1\r\nHost: x\r\n\r\n";
 
 TEST(HttpServer, KeepsConnectionsOpen) {
   EchoServer echo;
@@ -92,8 +53,9 @@ TEST(HttpServer, SpeaksOlderHttp) {
 TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
   EchoServer echo;
   HttpClient client{echo.port()};
-  client.send(get_later + "POST /x HTTP/1.1\r\nContent-Length: 1\r\n\r\n2" +
-              "HEAD /x HTTP/1.1\r\n\r\nPOST /x HTTP/1.1\r\nContent-Length: 1\r\n\r\n4");
+  client.send(get_later + "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n2" +
+              "HEAD /x HTTP/1.1\r\nHost: x\r\n\r\nPOST /x HTTP/1.1\r\nHost: x\r\nContent-Length: "
+              "1\r\n\r\n4");
   echo.await_kept(1);
   echo.answer_kept();
   EXPECT_EQ(client.read().body, "late");
@@ -105,7 +67,8 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
 TEST(HttpServer, TakesThousandsOfPipelinedRequests) {
   EchoServer echo;
   HttpClient client{echo.port()};
-  const std::string one = "POST /x HTTP/1.1\r\nContent-Length: 50\r\n\r\n" + std::string(50, 'a');
+  const std::string one =
+      "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n" + std::string(50, 'a');
   std::string all;
   for (int i = 0; i < 3000; ++i) all += one;
   std::jthread sender{[&] { client.send(all); }};
@@ -115,7 +78,7 @@ TEST(HttpServer, TakesThousandsOfPipelinedRequests) {
 TEST(HttpServer, TakesBodiesInChunks) {
   EchoServer echo;
   HttpClient client{echo.port()};
-  client.send("POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+  client.send("POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
   client.send("2\r\nde\r\n0\r\n\r\n");
   EXPECT_EQ(client.read().body, "POST:abcde");
 }
@@ -123,7 +86,7 @@ TEST(HttpServer, TakesBodiesInChunks) {
 TEST(HttpServer, LetsAClientProceed) {
   EchoServer echo;
   HttpClient client{echo.port()};
-  client.send("POST /x HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  client.send("POST /x HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
   EXPECT_EQ(client.read().status, 100);
   client.send("abc");
   EXPECT_EQ(client.read().body, "POST:abc");
@@ -134,7 +97,7 @@ TEST(HttpServer, RefusesALargeBodyAndIsHeard) {
   for (const bool in_chunks : {false, true}) {
     HttpClient client{echo.port()};
     const std::string body(300'000, 'a');
-    client.send(std::string{"POST /x HTTP/1.1\r\n"} +
+    client.send(std::string{"POST /x HTTP/1.1\r\nHost: x\r\n"} +
                 (in_chunks ? "Transfer-Encoding: chunked\r\n\r\n493e0\r\n"
                            : "Content-Length: 300000\r\n\r\n"));
     client.send(body);
@@ -147,10 +110,113 @@ TEST(HttpServer, RefusesALargeBodyAndIsHeard) {
   EXPECT_EQ(echo.metrics.failures.count("validation"), 2u);
 }
 
+TEST(HttpServer, RunsNoBodyAsARequest) {
+  EchoServer echo;
+  const std::string inner = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (const std::string coding :
+       {"chunked, identity", "identity", "xchunked", "gzip", "\"chunked\"", "",
+        "chunked\r\nTransfer-Encoding: chunked", "gzip, chunked"}) {
+    HttpClient client{echo.port()};
+    client.send("POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + coding + "\r\n\r\n" + inner);
+    EXPECT_GE(client.read().status, 400) << coding;
+    EXPECT_TRUE(client.is_closed()) << coding;
+  }
+}
+
+TEST(HttpServer, KeepsLittleOfPipelinedRequests) {
+  EchoServer echo;
+  const std::string one = "GET /x HTTP/1.1\r\nHost: x\r\nX: " + std::string(900, 'a') + "\r\n\r\n";
+  std::string all;
+  for (int i = 0; i < 100; ++i) all += one;
+  HttpClient client{echo.port()};
+  std::size_t most = 0;
+  std::jthread sender{[&] {
+    for (int i = 0; i < 100; ++i) client.send(all);
+  }};
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(client.read().status, 200) << i;
+    most = std::max(most, echo.server.buffered_bytes());
+  }
+  EXPECT_LE(most, 300'000u);
+}
+
+TEST(HttpServer, EndsAHeaderThatComesLineByLine) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  client.post("/x", "");
+  client.send("GET /x HTTP/1.1\r\n");
+  const std::string line = "X: " + std::string(1000, 'a') + "\r\n";
+  for (int i = 0; i < 17; ++i) {
+    client.send(line);
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(client.read().status, 431);
+}
+
+TEST(HttpServer, RefusesBodiesBeyondItsBudget) {
+  EchoServer echo{{.limits = {.body = 100'000}, .max_buffered_bytes = 150'000}};
+  HttpClient slow{echo.port()};
+  slow.send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" +
+            std::string(90'000, 'a'));
+  while (echo.server.buffered_bytes() < 90'000) std::this_thread::yield();
+  HttpClient other{echo.port()};
+  const auto refused = other.post("/x", std::string(60'000, 'b'));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.headers.at("Retry-After"), "1");
+  EXPECT_EQ(refused.headers.at("Connection"), "close");
+  EXPECT_EQ(HttpClient{echo.port()}.get("/x").status, 200);
+  slow.send(std::string(10'000, 'a'));
+  EXPECT_EQ(slow.read().body.size(), 100'005u);
+  while (echo.server.buffered_bytes() > 0) std::this_thread::yield();
+  EXPECT_EQ(HttpClient{echo.port()}.post("/x", std::string(60'000, 'b')).status, 200);
+}
+
+TEST(HttpServer, GivesNoMemoryToBodiesThatAreOnlyAnnounced) {
+  EchoServer echo{{.max_buffered_bytes = 2'000'000}};
+  std::list<HttpClient> clients;
+  for (int i = 0; i < 200; ++i) {
+    clients.emplace_back(echo.port())
+        .send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1500000\r\n\r\na");
+  }
+  while (echo.metrics.connections < 200) std::this_thread::yield();
+  EXPECT_EQ(HttpClient{echo.port()}.post("/x", std::string(1'000'000, 'b')).status, 200);
+  EXPECT_LE(echo.server.buffered_bytes(), 200u);
+}
+
+TEST(HttpServer, AnswersThatAreNotReadCountToo) {
+  constexpr std::size_t large = 32'000'000;
+  EchoServer echo{{.limits = {.body = large}, .max_buffered_bytes = large + 1000}};
+  std::optional<HttpClient> deaf{echo.port()};
+  deaf->send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 32000000\r\n\r\n" +
+             std::string(large, 'a'));
+  while (echo.server.buffered_bytes() != large) std::this_thread::yield();  // the body arrives
+  while (echo.server.buffered_bytes() <= large) std::this_thread::yield();  // the answer waits
+  HttpClient client{echo.port()};
+  EXPECT_EQ(client.get("/x").status, 200);
+  EXPECT_EQ(client.post("/x", std::string(2000, 'b')).status, 503);
+  deaf.reset();
+  while (echo.server.buffered_bytes() > 0) std::this_thread::yield();
+  EXPECT_EQ(HttpClient{echo.port()}.post("/x", std::string(2000, 'b')).status, 200);
+}
+
+TEST(HttpServer, OutlivesALackOfMemory) {
+  EchoServer echo;
+  for (const std::string path : {"/no-memory", "/no-memory-later"}) {
+    HttpClient client{echo.port()};
+    const auto reply = client.post(path, "body");
+    EXPECT_EQ(reply.status, 503) << path;
+    EXPECT_EQ(reply.headers.at("Retry-After"), "1");
+    EXPECT_TRUE(client.is_closed());
+  }
+  HttpClient client{echo.port()};
+  EXPECT_EQ(client.get("/throw").status, 500);
+  EXPECT_EQ(HttpClient{echo.port()}.get("/x").status, 200);
+}
+
 TEST(HttpServer, RefusesHugeHeaders) {
   EchoServer echo;
   HttpClient client{echo.port()};
-  std::string header = "GET / HTTP/1.1\r\n";
+  std::string header = "GET / HTTP/1.1\r\nHost: x\r\n";
   while (header.size() < 100'000) header += "X-Some-Name: some value\r\n";
   client.send(header);
   EXPECT_EQ(client.read().status, 431);
@@ -170,7 +236,8 @@ TEST(HttpServer, RefusesWhatIsNotHttp) {
 
 TEST(HttpServer, EndsSlowHeadersAndBodies) {
   EchoServer echo{{.timeouts = {.header = milliseconds{50}, .body = milliseconds{50}}}};
-  for (const std::string start : {"GET / HT", "POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nab"}) {
+  for (const std::string start :
+       {"GET / HT", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nab"}) {
     HttpClient client{echo.port()};
     client.send(start);
     std::atomic<bool> answered = false;
@@ -199,7 +266,7 @@ TEST(HttpServer, EndsAClientThatDoesNotRead) {
   client.post("/warm-up", "");
   const std::string body(20'000'000, 'a');
   std::jthread sender{[&] {
-    client.send("POST /x HTTP/1.1\r\nContent-Length: 20000000\r\n\r\n");
+    client.send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n");
     client.send(body);
   }};
   sender.join();
@@ -224,7 +291,7 @@ TEST(HttpServer, NoticesClientsThatHangUp) {
 TEST(HttpServer, NoticesThatAlsoAfterPipelinedRequests) {
   EchoServer echo;
   std::optional<HttpClient> client{echo.port()};
-  client->send(get_later + "GET /x HTTP/1.1\r\n\r\n");
+  client->send(get_later + "GET /x HTTP/1.1\r\nHost: x\r\n\r\n");
   echo.await_kept(1);
   client.reset();
   while (echo.hung_up < 1) std::this_thread::yield();
@@ -233,7 +300,7 @@ TEST(HttpServer, NoticesThatAlsoAfterPipelinedRequests) {
 TEST(HttpServer, ARequestThatIsForgottenGets500) {
   EchoServer echo;
   HttpClient client{echo.port()};
-  EXPECT_EQ(client.get("/throw").status, 500);
+  EXPECT_EQ(client.get("/forget").status, 500);
   EXPECT_EQ(client.get("/x").status, 200);
 }
 
@@ -276,6 +343,58 @@ TEST(HttpServer, WithAllConnectionsTakenIdleOnesMakeRoom) {
   }
 }
 
+TEST(HttpServer, ClientsThatSendNothingMakeRoomToo) {
+  EchoServer echo{{.max_connections = 3, .timeouts = {.header = std::chrono::hours{1}}}};
+  std::list<HttpClient> silent;
+  for (int i = 0; i < 20; ++i) silent.emplace_back(echo.port());
+  HttpClient client{echo.port()};
+  EXPECT_EQ(client.get("/x").status, 200);
+  EXPECT_LE(echo.metrics.connections, 3);
+  // The oldest go first: the client that was just served stays.
+  HttpClient next{echo.port()};
+  EXPECT_EQ(next.get("/x").status, 200);
+  EXPECT_EQ(client.get("/x").status, 200);
+}
+
+TEST(HttpServer, AStopAnswersAllThatHasArrived) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  const std::string one =
+      "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n" + std::string(50, 'a');
+  std::string all = get_later;
+  for (int i = 0; i < 500; ++i) all += one;
+  client.send(all);
+  echo.await_kept(1);
+  std::jthread drainer{[&] { echo.server.drain(); }};
+  HttpClient idle{echo.port()};  // may also come too late to be accepted
+  idle.end_sending();
+  EXPECT_TRUE(idle.is_closed());
+  echo.answer_kept();
+  EXPECT_EQ(client.read().body, "late");
+  for (int i = 1; i <= 500; ++i) {
+    const auto reply = client.read();
+    ASSERT_EQ(reply.status, 200) << i;
+    EXPECT_EQ(reply.headers.contains("Connection"), i == 500) << i;
+  }
+  EXPECT_TRUE(client.is_closed());
+}
+
+TEST(HttpServer, AStopAnswersClientsThatWereNotAcceptedYet) {
+  PrometheusMetrics metrics;
+  HttpServer server{{.host = "127.0.0.1", .port = 0}, metrics};
+  std::list<HttpClient> clients;
+  for (int i = 0; i < 30; ++i) {
+    clients.emplace_back(server.port()).send("GET /x HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  server.start(
+      [](const HttpRequest&, const Responder& responder) { responder.send({.body = "x"}); });
+  std::jthread drainer{[&] { server.drain(); }};
+  for (HttpClient& client : clients) {
+    EXPECT_EQ(client.read().status, 200);
+    client.close();
+  }
+}
+
 TEST(HttpServer, StandsTenThousandConnections) {
   rlimit files{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
@@ -294,7 +413,7 @@ TEST(HttpServer, StandsTenThousandConnections) {
   }
   EXPECT_EQ(HttpClient{echo.port()}.get("/x").status, 200);
   for (std::size_t i = 0; auto& client : clients) {
-    if (i++ % 3 == 1) client.send("TP/1.1\r\n\r\n");
+    if (i++ % 3 == 1) client.send("TP/1.1\r\nHost: x\r\n\r\n");
   }
   for (std::size_t i = 0; auto& client : clients) {
     if (i++ % 3 == 1) {

@@ -213,7 +213,9 @@ TEST(Server, AnswersAsTorchServeDoes) {
       R"({"predictions":["positive"]})");
   const auto text = client.post("/predictions/bert", "this was a bad movie");
   EXPECT_EQ("[" + text.body + "]", list.body);
-  client.send("PUT /predictions/bert HTTP/1.1\r\nContent-Length: 20\r\n\r\nthis was a bad movie");
+  client.send(
+      "PUT /predictions/bert HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\nthis was a bad "
+      "movie");
   EXPECT_EQ(client.read().body, text.body);
   EXPECT_EQ(client.post("/predictions/bert", "\n").body,
             R"({"code":400,"type":"Empty","message":"the body cannot be empty"})");
@@ -496,9 +498,9 @@ TEST(Server, MethodsAndPathsThatAreNot) {
   const auto wrong = client.get("/predict");
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(wrong.headers.at("Allow"), "POST, OPTIONS");
-  client.send("OPTIONS /predict HTTP/1.1\r\n\r\n");
+  client.send("OPTIONS /predict HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(client.read().headers.at("Allow"), "POST, OPTIONS");
-  client.send("HEAD / HTTP/1.1\r\n\r\n");
+  client.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(client.read(true).status, 200);
   EXPECT_EQ(client.get("/").headers.at("Content-Type"), "text/html; charset=utf-8");
   EXPECT_EQ(client.post("/", "").status, 400);
@@ -535,8 +537,8 @@ TEST(Server, RefusesRequestsBeyondItsPlaces) {
   const std::string body = R"({"inputs": [["a"], ["b"]]})";
   for (int i = 0; i < 2; ++i) {
     clients.emplace_back(running.port())
-        .send("POST /predict HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) +
-              "\r\n\r\n" + body);
+        .send("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   HttpClient client{running.port()};
   while (running.server.metrics().requests.count("batch") < 2) std::this_thread::yield();
@@ -615,10 +617,10 @@ TEST(Server, AStopAnswersWhatWasAccepted) {
   std::list<HttpClient> clients;
   for (int i = 0; i < 5; ++i) {
     clients.emplace_back(running.port())
-        .send("POST /predict HTTP/1.1\r\nContent-Length: 15\r\n\r\n{\"inputs\": \"a\"}");
+        .send("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"inputs\": \"a\"}");
   }
   HttpClient half{running.port()};
-  half.send("POST /predict HTTP/1.1\r\nContent-Length: 15\r\n\r\n{\"inputs\"");
+  half.send("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"inputs\"");
   while (running.server.metrics().requests.count("single") < 5u + static_cast<unsigned>(before)) {
     std::this_thread::yield();
   }
@@ -632,8 +634,8 @@ TEST(Server, AStopAnswersWhatWasAccepted) {
     }
   }
   half.send(": \"a\"}");
-  EXPECT_EQ(half.read().status, 503);
   door.open();
+  EXPECT_EQ(half.read().body, ranked("a"));
   for (auto& client : clients) {
     const auto reply = client.read();
     EXPECT_EQ(reply.body, ranked("a"));

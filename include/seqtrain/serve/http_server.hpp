@@ -1,12 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -18,6 +21,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <seqtrain/core/error.hpp>
@@ -32,12 +36,16 @@ struct HttpOptions {
   std::string host = "0.0.0.0";  ///< the IP address to listen on
   std::uint16_t port = 8080;     ///< 0 chooses a free port
   std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
-  std::size_t max_connections = 16384;  ///< further clients wait in the system's queue
+  std::size_t max_connections = 16384;  ///< for further clients, connections without a request end
   HttpReader::Limits limits = {};
+  /// Most bytes of all bodies that arrive or are handled and of all answers that clients have not
+  /// read. Further bodies are refused with status 503.
+  std::size_t max_buffered_bytes = 268435456;
   HttpTimeouts timeouts = {};
 };
 
-/// Listens on a port and passes each request to a handler. It runs its own threads.
+/// Listens on a port and passes each request to a handler. It runs its own threads. It raises the
+/// process's limit of open files as far as the system allows.
 class HttpServer {
  public:
   /// Starts to listen: clients can connect but are not answered before `start`. Throws `InputError`
@@ -45,13 +53,13 @@ class HttpServer {
   HttpServer(const HttpOptions& options, PrometheusMetrics& metrics)
       : options_{options},
         metrics_{metrics},
+        shared_{.limits = options.limits,
+                .timeouts = options.timeouts,
+                .budget = ByteBudget{options.max_buffered_bytes}},
         io_{static_cast<int>(options.threads)},
         accepting_{io_.get_executor()},
         acceptor_{accepting_},
-        retry_{accepting_},
         sweep_{accepting_} {
-    shared_.limits = options.limits;
-    shared_.timeouts = options.timeouts;
     shared_.refused = [this](const Refusal& refusal) {
       metrics_.failures.add(metric_of(refusal.type()));
     };
@@ -70,10 +78,10 @@ class HttpServer {
     shared_.handler = std::move(handler);
     set_accepting(true);
     boost::asio::post(accepting_, [this] {
-      accept();
+      accept_all();
       sweep();
     });
-    for (std::size_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
+    for (std::size_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { work(); });
   }
 
   /// Ends the server's threads. The handler is not called after that.
@@ -83,15 +91,18 @@ class HttpServer {
   }
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  /// Returns the number of bytes that count against `HttpOptions::max_buffered_bytes`.
+  [[nodiscard]] std::size_t buffered_bytes() const { return shared_.budget.held(); }
 
-  /// Accepts no more connections, closes each after its current answer, and returns when all are
-  /// closed.
+  /// Answers all requests that the system has received and closes each connection after its last
+  /// answer. Accepts no more connections. Returns when all are closed.
   void drain() {
     shared_.draining = true;
     boost::asio::post(accepting_, [this] {
+      accept_all();
       boost::system::error_code ignored;
       acceptor_.close(ignored);
-      retry_.cancel();
+      set_accepting(false);
     });
     for (const auto& connection : connections()) {
       boost::asio::post(connection->strand(), [connection] { connection->drain(); });
@@ -102,16 +113,44 @@ class HttpServer {
 
  private:
   using Tcp = boost::asio::ip::tcp;
+  using Acceptor = boost::asio::basic_socket_acceptor<Tcp, Strand>;
   using Timer = boost::asio::basic_waitable_timer<
       std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Strand>;
 
-  /// Limits the number of connections so that some file descriptors are left for the rest of the
-  /// program.
+  /// Raises the limit of open files, and limits the number of connections so that some files are
+  /// left for the rest of the program.
   void limit_connections() {
     rlimit files{};
-    if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return;
-    const auto most = std::max<std::size_t>(files.rlim_cur, 128) - 64;
-    options_.max_connections = std::min(options_.max_connections, most);
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    const rlimit most{.rlim_cur = files.rlim_max, .rlim_max = files.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &most) == 0) files = most;
+    if (files.rlim_cur == RLIM_INFINITY) return;
+    const std::size_t own = files.rlim_cur - std::min<rlim_t>(files.rlim_cur / 2, 64);
+    options_.max_connections = std::min(options_.max_connections, std::max<std::size_t>(own, 1));
+  }
+
+  /// Works until the server stops. The connections catch the exceptions of their requests; what
+  /// remains is a lack of memory, which ends a step but not the thread.
+  void work() {
+    while (!io_.stopped()) {
+      try {
+        io_.run();
+      } catch (const std::exception&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+      }
+    }
+  }
+
+  /// Runs a step that must not be left out, again and again until there is memory for it.
+  template <class Step>
+  void insist(const Step& step) {
+    while (!io_.stopped()) {
+      try {
+        return step();
+      } catch (const std::bad_alloc&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+      }
+    }
   }
 
   void listen() {
@@ -122,6 +161,7 @@ class HttpServer {
       acceptor_.set_option(Tcp::acceptor::reuse_address{true});
       acceptor_.bind(endpoint);
       acceptor_.listen();
+      acceptor_.non_blocking(true);
       port_ = acceptor_.local_endpoint().port();
     } catch (const boost::system::system_error& error) {
       throw InputError{"cannot listen: " + error.code().message(),
@@ -130,20 +170,57 @@ class HttpServer {
     }
   }
 
-  void accept() {
-    if (shared_.draining) return set_accepting(false);
-    if (count() >= options_.max_connections) return accept_later();
-    acceptor_.async_accept(boost::asio::make_strand(io_), [this](const auto& error, Socket socket) {
-      if (error == boost::asio::error::operation_aborted) return set_accepting(false);
-      if (error) return accept_later();  // e.g. no file descriptor is left
-      add(std::make_shared<HttpConnection>(std::move(socket), shared_));
-      accept();
+  void wait_for_clients() {
+    insist([this] {
+      acceptor_.async_wait(Acceptor::wait_read, [this](const auto& error) {
+        if (!error) accept_all();
+      });
     });
   }
 
-  void accept_later() {
-    retry_.expires_after(std::chrono::milliseconds{20});
-    retry_.async_wait([this](const auto&) { accept(); });
+  /// Accepts the clients that wait. If there is no room for them, it goes on when a connection has
+  /// closed, at the latest with the next sweep.
+  void accept_all() {
+    try {
+      while (acceptor_.is_open()) {
+        if (count() >= options_.max_connections) return make_room();
+        boost::system::error_code error;
+        Socket socket = acceptor_.accept(boost::asio::make_strand(io_), error);
+        if (error == boost::asio::error::would_block) return wait_for_clients();
+        if (error == boost::asio::error::connection_aborted) continue;
+        if (error) return make_room();  // e.g. no file descriptor is left
+        add(std::make_shared<HttpConnection>(std::move(socket), shared_));
+      }
+    } catch (const std::bad_alloc&) {
+      full_ = true;
+    }
+  }
+
+  /// Ends some of the connections that have waited longest for a request.
+  void make_room() {
+    full_ = true;
+    std::vector<std::pair<std::int64_t, std::shared_ptr<HttpConnection>>> idle;
+    for (auto& connection : connections()) {
+      const auto since = connection->idle_since();
+      if (since != HttpConnection::busy) idle.emplace_back(since, std::move(connection));
+    }
+    const auto some = std::min(idle.size(), 1 + options_.max_connections / 16);
+    const auto end = idle.begin() + static_cast<std::ptrdiff_t>(some);
+    std::partial_sort(idle.begin(), end, idle.end());
+    for (auto each = idle.begin(); each != end; ++each) {
+      const auto& connection = each->second;
+      boost::asio::post(connection->strand(), [connection] { connection->yield(); });
+    }
+  }
+
+  /// Accepts further clients if some wait for room. Any thread may call it.
+  void use_room() {
+    if (!full_.exchange(false)) return;
+    try {
+      boost::asio::post(accepting_, [this] { accept_all(); });
+    } catch (const std::bad_alloc&) {
+      full_ = true;  // The next sweep tries it again.
+    }
   }
 
   void set_accepting(bool accepting) {
@@ -158,39 +235,58 @@ class HttpServer {
       connections_.emplace(connection.get(), connection);
     }
     ++metrics_.connections;
-    boost::asio::post(connection->strand(), [this, connection] {
-      connection->start();
-      if (shared_.draining) connection->drain();
+    insist([&] {
+      boost::asio::post(connection->strand(), [this, connection] {
+        connection->start();
+        if (shared_.draining) connection->drain();
+      });
     });
   }
 
   void remove(HttpConnection& connection) {
     --metrics_.connections;
-    const std::lock_guard lock{mutex_};
-    connections_.erase(&connection);
-    changed_.notify_all();
+    {
+      const std::lock_guard lock{mutex_};
+      connections_.erase(&connection);
+      changed_.notify_all();
+    }
+    use_room();
   }
 
-  /// Ends connections that take too long. If there is no room for new ones it closes those that are
-  /// between two requests.
+  /// Ends connections that take too long, and does so again after a while.
   void sweep() {
-    const bool full = count() >= options_.max_connections;
-    const auto now = std::chrono::steady_clock::now();
-    for (const auto& connection : connections()) {
-      if (!full && !connection->is_late(now)) continue;
-      boost::asio::post(connection->strand(), [connection, full, now] {
-        if (full && connection->is_idle()) connection->close();
-        connection->on_late(now);
-      });
+    try {
+      const auto now = std::chrono::steady_clock::now();
+      for (const auto& connection : connections()) {
+        if (!connection->is_late(now)) continue;
+        boost::asio::post(connection->strand(), [connection, now] { connection->on_late(now); });
+      }
+    } catch (const std::bad_alloc&) {  // The next sweep does it.
     }
+    use_room();
+    return_memory();
     const auto& times = options_.timeouts;
     const auto shortest =
         std::min({times.header, times.body, times.write, times.idle, times.linger});
-    sweep_.expires_after(std::clamp<HttpTimeouts::Time>(shortest / 4, std::chrono::milliseconds{5},
-                                                        std::chrono::milliseconds{500}));
-    sweep_.async_wait([this](const auto& error) {
-      if (!error) sweep();
+    insist([&] {
+      sweep_.expires_after(std::clamp<HttpTimeouts::Time>(
+          shortest / 4, std::chrono::milliseconds{5}, std::chrono::milliseconds{500}));
+      sweep_.async_wait([this](const auto& error) {
+        if (!error) sweep();
+      });
     });
+  }
+
+  /// Gives freed memory back to the system when much less of it is in use than at the last peak.
+  void return_memory() {
+    constexpr std::size_t much = 32 << 20;
+    const std::size_t now = shared_.budget.take_peak();
+    peak_ = std::max(peak_, now);
+    if (peak_ - now < std::max(much, peak_ / 2)) return;
+    peak_ = now;
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
   }
 
   [[nodiscard]] std::vector<std::shared_ptr<HttpConnection>> connections() const {
@@ -215,9 +311,10 @@ class HttpServer {
   std::uint16_t port_ = 0;
   boost::asio::io_context io_;
   Strand accepting_;
-  boost::asio::basic_socket_acceptor<Tcp, Strand> acceptor_;
-  Timer retry_;
+  Acceptor acceptor_;
   Timer sweep_;
+  std::atomic<bool> full_ = false;  ///< clients wait for room
+  std::size_t peak_ = 0;            ///< most bytes that connections have held since the last trim
   std::vector<std::jthread> threads_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -52,6 +54,14 @@ class Refusal : public InputError {
 }
 [[nodiscard]] inline Refusal too_large(const std::string& problem) {
   return {413, error_type::validation, problem};
+}
+
+/// Returns the refusal of a request whose handling has failed with an exception.
+[[nodiscard]] inline Refusal failure(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return {503, error_type::overloaded, "the server has no memory for the request"};
+  }
+  return {500, error_type::backend, error.what()};
 }
 
 /// Returns the response that refuses a request. Each contract has such a function.

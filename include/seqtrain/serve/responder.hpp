@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <boost/asio/dispatch.hpp>
@@ -29,7 +30,7 @@ class Responder {
   void post(Make make) const {
     const auto connection = std::exchange(way_->connection, {});
     if (!connection) return;
-    boost::asio::dispatch(connection->strand(), [connection, make = std::move(make)]() mutable {
+    on_strand(connection, [connection, make = std::move(make)]() mutable {
       if (connection->state_ != HttpConnection::State::handling) return;
       connection->respond(make());
     });
@@ -61,12 +62,24 @@ class Responder {
     Way& operator=(const Way&) = delete;
     ~Way() {
       if (!connection) return;
-      boost::asio::dispatch(connection->strand(), [to = connection] {
+      on_strand(connection, [to = connection] {
         to->respond(tei_error({500, error_type::backend, "the request was not answered"}));
       });
     }
     std::shared_ptr<HttpConnection> connection;
   };
+
+  /// Runs a step of a connection on its thread. If there is no memory for that the connection ends.
+  template <class Step>
+  static void on_strand(const std::shared_ptr<HttpConnection>& connection, Step step) {
+    try {
+      boost::asio::dispatch(connection->strand(), [connection, step = std::move(step)]() mutable {
+        connection->guarded(step);
+      });
+    } catch (const std::bad_alloc&) {
+      connection->expire();
+    }
+  }
 
   std::shared_ptr<Way> way_;
 };
@@ -76,7 +89,8 @@ inline void HttpConnection::handle(HttpRequest&& request) {
   deadline_ = never;
   request_ = {
       .method = request.method, .version = request.version, .keep_alive = request.keep_alive};
-  shared_.handler(std::move(request), Responder{shared_from_this()});
+  const Responder responder{shared_from_this()};
+  guarded([&] { shared_.handler(std::move(request), responder); });
 }
 
 }  // namespace seqtrain::serve

@@ -62,7 +62,7 @@ class Service {
 
   [[nodiscard]] Models<P>& models() { return models_; }
 
-  /// Refuses new requests with status 503. Requests that are being handled get their answers.
+  /// Makes `/health` and its kin answer with status 503, so that clients go elsewhere.
   void drain() { draining_ = true; }
 
   /// Answers a request, at once or later. Only the connection's thread may call this.
@@ -89,7 +89,7 @@ class Service {
     } catch (const Refusal& refusal) {
       exchange.refuse(refusal);
     } catch (const std::exception& error) {
-      exchange.refuse({500, error_type::backend, error.what()});
+      exchange.refuse(failure(error));
     }
   }
 
@@ -159,9 +159,8 @@ class Service {
             .body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})"};
   }
 
-  /// Returns the model. Throws a `Refusal` if there is none or the server is about to stop.
+  /// Returns the model. Throws a `Refusal` if there is none.
   Model model() const {
-    if (draining_) throw unhealthy("the server is about to stop");
     auto present = models_.present();
     if (!present) throw unhealthy("the model is not loaded yet");
     return present;
@@ -349,7 +348,7 @@ class Service {
     } catch (const Refusal& refusal) {
       return exchange.refused(refusal);
     } catch (const std::exception& error) {
-      return exchange.refused({500, error_type::backend, error.what()});
+      return exchange.refused(failure(error));
     }
   }
 
