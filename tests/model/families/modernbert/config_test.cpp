@@ -5,6 +5,8 @@
 
 #include <seqtrain/model/families/modernbert/config.hpp>
 
+#include "support/problem_of.hpp"
+
 namespace seqtrain::model {
 namespace {
 
@@ -63,6 +65,38 @@ TEST(ModernBertConfig, ReadsOtherSpellings) {
             3);
   EXPECT_EQ(modernbert_config(R"(, "vocab_size": 9, "pad_token_id": null)").pad_token_id,
             weights::no_pad_token);
+}
+
+/// transformers 5 refuses parameters that are not by the type of a layer, too.
+TEST(ModernBertConfig, NamesRotaryPositionsThatItDoesNotHave) {
+  const auto problem = [](const std::string& members) {
+    return tests::problem_of([&] { (void)modernbert_config(", " + members); });
+  };
+  EXPECT_EQ(problem(R"("rope_parameters": {"rope_type": "default", "rope_theta": 5000.0})"),
+            "config.json: rope_parameters: has 'rope_type' and not the two types of layers; write "
+            "{\"full_attention\": {…}, \"sliding_attention\": {…}}, each with its rope_type and "
+            "rope_theta, as transformers does");
+  EXPECT_EQ(problem(R"("rope_parameters": {"full_attention": {"rope_type": "yarn"}})"),
+            "config.json: rope_parameters.full_attention.rope_type: 'yarn' is not supported; "
+            "supported is default");
+  EXPECT_EQ(problem(R"("rope_scaling": {"type": "linear", "factor": 2.0})"),
+            "config.json: rope_scaling.type: 'linear' is not supported; supported is default");
+  EXPECT_EQ(problem(R"("rope_parameters": {"sliding_attention": {"rope_theta": 0}})"),
+            "config.json: rope_parameters.sliding_attention.rope_theta: is not above 0");
+  EXPECT_EQ(problem(R"("global_rope_theta": -1)"),
+            "config.json: global_rope_theta: is not above 0");
+}
+
+/// transformers fills the type that is missing, and takes rope_scaling for both.
+TEST(ModernBertConfig, ReadsRotaryPositionsOfOneType) {
+  const auto one =
+      modernbert_config(R"(, "rope_parameters": {"full_attention": {"rope_theta": 7}})");
+  EXPECT_EQ(one.global_rope_theta, 7);
+  EXPECT_EQ(one.local_rope_theta, 10'000);
+  const auto both =
+      modernbert_config(R"(, "rope_scaling": {"rope_type": "default", "rope_theta": 44})");
+  EXPECT_EQ(both.global_rope_theta, 44);
+  EXPECT_EQ(both.local_rope_theta, 44);
 }
 
 }  // namespace

@@ -33,24 +33,44 @@ struct ModernBertConfig : weights::ModelConfig {
 
 namespace detail {
 
+/// Takes the base of rotary positions from an object of `rope_parameters`, if it has one. Throws
+/// `InputError` that names the type if that is not the plain one.
+inline void read_rope(const json::Value& parameters, double& theta) {
+  auto kind = parameters.find("rope_type");
+  if (!kind) kind = parameters.find("type");
+  if (kind && kind->string() != "default") {
+    throw kind->error("'" + std::string{kind->string()} + "' is not supported",
+                      "supported is default");
+  }
+  const auto value = parameters.find("rope_theta");
+  if (!value) return;
+  theta = value->number();
+  if (!(theta > 0)) throw value->error("is not above 0");
+}
+
+/// Throws `InputError` if the rotary positions have no values by the type of a layer.
+inline void check_ropes_by_type(const json::Value& all) {
+  for (const auto& [type, value] : all.members()) {
+    if (type == "full_attention" || type == "sliding_attention") continue;
+    throw all.error("has '" + std::string{type} + "' and not the two types of layers",
+                    "write {\"full_attention\": {…}, \"sliding_attention\": {…}}, each with its "
+                    "rope_type and rope_theta, as transformers does");
+  }
+}
+
 /// Returns the base of the rotary positions of layers of that type, in old files and in new ones.
 inline double rope_theta(const json::Value& root, const char* old_key, const char* type,
                          double absent) {
   double theta = absent;
-  if (const auto value = root.find(old_key)) theta = value->number();
-  const auto all = root.find("rope_parameters");
-  const auto parameters = all ? all->find(type) : all;
-  if (parameters) {
-    auto kind = parameters->find("rope_type");
-    if (!kind) kind = parameters->find("type");
-    if (kind && kind->string() != "default") {
-      throw kind->error("'" + std::string{kind->string()} + "' is not supported",
-                        "supported is default");
-    }
-    if (const auto value = parameters->find("rope_theta")) theta = value->number();
+  if (const auto value = root.find(old_key)) {
+    theta = value->number();
+    if (!(theta > 0)) throw value->error("is not above 0");
   }
-  if (const auto scaling = root.find("rope_scaling")) throw scaling->error("not supported");
-  if (!(theta > 0)) throw root.error(std::string{old_key} + " is not above 0");
+  if (const auto all = root.find("rope_parameters")) {
+    check_ropes_by_type(*all);
+    if (const auto parameters = all->find(type)) read_rope(*parameters, theta);
+  }
+  if (const auto scaling = root.find("rope_scaling")) read_rope(*scaling, theta);
   return theta;
 }
 
@@ -60,7 +80,10 @@ inline std::vector<bool> local_layers(const weights::ConfigFile& file, std::int6
   std::vector<bool> result(count);
   if (const auto types = file.root().find("layer_types")) {
     const auto items = types->items();
-    if (items.size() != count) throw types->error("is not one type for each layer");
+    if (items.size() != count) {
+      throw types->error("has " + std::to_string(items.size()) +
+                         " types, but num_hidden_layers is " + std::to_string(count));
+    }
     for (std::size_t i = 0; i < count; ++i) {
       result[i] = items[i].string() == "sliding_attention";
       if (result[i] || items[i].string() == "full_attention") continue;
