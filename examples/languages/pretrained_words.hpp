@@ -80,6 +80,11 @@ inline void check_shape(const seqtrain::weights::FastaiFile& file,
                                {.object = file.path(), .field = parameter.name},
                                "give the list of words that the weights were trained with"};
   }
+  if (!seqtrain::weights::is_floating(stored.dtype)) {
+    throw seqtrain::InputError{
+        "holds no floating-point numbers but " + std::string{seqtrain::weights::name(stored.dtype)},
+        {.object = file.path(), .field = parameter.name}};
+  }
   if (by_word) expected[0] = static_cast<std::int64_t>(words);
   if (stored.shape == expected && words > 0) return;
   throw seqtrain::InputError{"has shape " + seqtrain::weights::to_string(stored.shape) +

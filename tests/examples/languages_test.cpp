@@ -112,11 +112,37 @@ TEST_F(LanguagesExample, TrainsUlmfitAndLeavesModelAndFigures) {
   expect_performance(folder);
 }
 
+/// Words of the French texts for the 40 rows of golden/awd_lstm/language.pth.
+std::vector<std::string> forty_french_words() {
+  std::vector<std::string> words{"xxunk", "xxpad", "xxbos"};
+  std::istringstream list{
+      ". le a , était je crois la valait 3 ! nous dit ma sœur lundi jardin soirée notre chambre ne "
+      "rien mon billet sentait train leur café trop musée déçus sa chanson soupe guide parfait "
+      "bien"};
+  for (std::string word; list >> word;) words.push_back(word);
+  EXPECT_EQ(words.size(), 40U);
+  return words;
+}
+
+std::string lines_of(const std::vector<std::string>& words) {
+  std::string lines;
+  for (const auto& word : words) lines += word + "\n";
+  return lines;
+}
+
+/// Returns words as Python pickles a list of them.
+std::string pickled(const std::vector<std::string>& words) {
+  std::string pickle = "\x80\x02](";
+  for (const auto& word : words) {
+    pickle += {'X', static_cast<char>(word.size()), '\0', '\0', '\0'};
+    pickle += word;
+  }
+  return pickle + "e.";
+}
+
 TEST_F(LanguagesExample, BeginsWithPretrainedWeights) {
   const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/awd_lstm";
-  std::string words;
-  for (const auto& word : weights::read_pickled_words(golden / "words.pkl")) words += word + "\n";
-  write_file(root_ / "fr/vocabulary.txt", words);
+  write_file(root_ / "fr/vocabulary.txt", lines_of(forty_french_words()));
   std::filesystem::copy_file(golden / "language.pth", root_ / "fr/pretrained.pth");
   const auto run = run_example(
       "languages", "--lang fr --epochs 1 --embedding 12 --hidden 16 --threads 1 --local " +
@@ -132,7 +158,7 @@ TEST_F(LanguagesExample, BeginsWithPretrainedWeights) {
 
 TEST_F(LanguagesExample, ReadsWordsThatFastaiHasPickled) {
   const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/awd_lstm";
-  std::filesystem::copy_file(golden / "words.pkl", root_ / "fr/vocabulary.pkl");
+  write_file(root_ / "fr/vocabulary.pkl", pickled(forty_french_words()));
   std::filesystem::copy_file(golden / "language.pth", root_ / "fr/pretrained.pth");
   const std::string all =
       "--lang fr --epochs 1 --language-model-epochs 0 --embedding 12 --hidden 16"
@@ -148,6 +174,25 @@ TEST_F(LanguagesExample, ReadsWordsThatFastaiHasPickled) {
   const auto bad = run_example("languages", all + " --work-dir " + (directory_ / "bad").string());
   EXPECT_EQ(bad.code, 2) << bad.output;
   EXPECT_NE(bad.output.find("'os.system' is not supported"), std::string::npos) << bad.output;
+}
+
+TEST_F(LanguagesExample, RefusesALanguageModelOfAnotherLanguage) {
+  const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/awd_lstm";
+  std::filesystem::copy_file(golden / "language.pth", root_ / "fr/pretrained.pth");
+  const auto expect_refused = [&](const std::string& file, const std::string& work) {
+    const auto run = run_example("languages", flags("--lang fr --embedding 12 --hidden 16", work));
+    EXPECT_EQ(run.code, 2) << run.output;
+    EXPECT_NE(run.output.find("fr/" + file +
+                              ": knows 0 of 57 words or pieces of the texts; give "
+                              "a language model of the texts' language"),
+              std::string::npos)
+        << run.output;
+  };
+  std::filesystem::copy_file(golden / "words.pkl", root_ / "fr/vocabulary.pkl");
+  expect_refused("vocabulary.pkl", "pickle");
+  const auto others = weights::read_pickled_words(golden / "words.pkl");
+  write_file(root_ / "fr/vocabulary.txt", lines_of(others));
+  expect_refused("vocabulary.txt", "list");
 }
 
 TEST_F(LanguagesExample, CutsTextsIntoSubwordsByAModel) {
@@ -175,7 +220,7 @@ TEST_F(LanguagesExample, RefusesWeightsThatAreNoLanguageModels) {
   const auto without = run_example("languages", flags("--lang fr", "without"));
   EXPECT_EQ(without.code, 2);
   EXPECT_NE(without.output.find("vocabulary.txt: is missing"), std::string::npos) << without.output;
-  write_file(root_ / "fr/vocabulary.txt", "xxunk\nxxpad\n");
+  write_file(root_ / "fr/vocabulary.txt", lines_of(forty_french_words()));
   const auto classifier = run_example("languages", flags("--lang fr", "classifier"));
   EXPECT_EQ(classifier.code, 2);  // the weights of a classifier, not of a language model
   EXPECT_NE(classifier.output.find("0.encoder.weight: there is no such tensor"), std::string::npos)
@@ -282,13 +327,6 @@ class PublishedLayout : public LanguagesExample {
     write_file(root_ / "pretrained/en/labelled_dataset.csv", table);
   }
 
-  [[nodiscard]] static std::string bytes(const std::string& text) {
-    const auto size = static_cast<std::uint32_t>(text.size());
-    std::string packed = "X";
-    for (int shift = 0; shift < 32; shift += 8) packed += static_cast<char>(size >> shift & 0xFF);
-    return packed + text;
-  }
-
   /// French with a language model of quasi-recurrent layers over SentencePiece's pieces.
   void add_french(const std::string& direction, const std::vector<std::string>& words) const {
     const auto folder = root_ / "pretrained/fr";
@@ -298,9 +336,7 @@ class PublishedLayout : public LanguagesExample {
     std::filesystem::copy_file(root_ / "pretrained/en/labelled_dataset.csv",
                                folder / "labelled_dataset.csv");
     std::filesystem::copy_file(golden / "unigram.model", folder / "spm/spm.model");
-    std::string pickle = "\x80\x02](";
-    for (const auto& word : words) pickle += bytes(word);
-    write_file(folder / direction / "vocab.pkl", pickle + "e.");
+    write_file(folder / direction / "vocab.pkl", pickled(words));
     write_file(folder / direction / "config.json", R"({"emb_sz": 6, "n_hid": 10, "n_layers": 2})");
     const auto rows = static_cast<std::int64_t>(words.size());
     std::vector<std::vector<float>> numbers;
@@ -400,7 +436,7 @@ TEST_F(PublishedLayout, TrainsBackwardsFromAQuasiRecurrentModel) {
   add_french("backward", {"xxunk", "xxpad", "xxbos"});
   const auto unfit = job("--bw", "unfit");
   EXPECT_EQ(unfit.code, 2);
-  EXPECT_NE(unfit.output.find("give the vocabulary that belongs to spm.model"), std::string::npos)
+  EXPECT_NE(unfit.output.find("with the vocabulary that belongs to its weights"), std::string::npos)
       << unfit.output;
   EXPECT_FALSE(std::filesystem::exists(root_ / "other"));
 }
@@ -484,9 +520,7 @@ TEST_F(PublishedLayout, RefusesALanguageModelThatDoesNotFitItself) {
   write_file(folder / "config.json", R"({"emb_sz": 6, "n_hid": 10, "n_layers": 2})");
   auto longer = pieces();
   longer.emplace_back("more");
-  std::string pickle = "\x80\x02](";
-  for (const auto& word : longer) pickle += bytes(word);
-  write_file(folder / "vocab.pkl", pickle + "e.");
+  write_file(folder / "vocab.pkl", pickled(longer));
   expect("has 160 rows, the vocabulary 161 words");
 }
 
