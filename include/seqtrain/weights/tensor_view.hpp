@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,14 +52,17 @@ inline std::optional<std::uint64_t> byte_size(DType dtype, std::span<const std::
   return static_cast<std::uint64_t>(*count) * size_of(dtype);
 }
 
-/// Returns a shape as people write it: `[2, 384]`.
+/// Returns a shape as people write it: `[2, 384]`. Of more than 8 dimensions it has the first 8 and
+/// their number.
 inline std::string to_string(std::span<const std::int64_t> shape) {
+  constexpr std::size_t most = 8;
   std::string text = "[";
-  for (const auto size : shape) {
+  for (const auto size : shape.first(std::min(shape.size(), most))) {
     if (text.size() > 1) text += ", ";
     text += std::to_string(size);
   }
-  return text + "]";
+  if (shape.size() <= most) return text + "]";
+  return text + ", …] (" + std::to_string(shape.size()) + " dimensions)";
 }
 
 /// Throws `InputError` with `file` if two tensors have the same name.
