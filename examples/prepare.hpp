@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/hold_out.hpp>
@@ -34,6 +36,7 @@
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 
 #include "fetch_inputs.hpp"
 #include "file_encoder.hpp"
@@ -172,6 +175,39 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   set_long_texts(tokenizer, flags, static_cast<std::size_t>(flags.max_length));
 }
 
+/// Lets a run read texts as a sentence encoder asks for it, and changes the `values` of the flags
+/// accordingly. --max-length, if it is given, says how many ids are read.
+inline void read_as_sentences(const Program& program, seqtrain::text::AnyTokenizer& tokenizer,
+                              const seqtrain::model::AnyClassifier& model,
+                              seqtrain::cli::TrainFlags& flags, seqtrain::train::Pairs& values) {
+  const auto& form = model.config().sentence;
+  if (!form) return;
+  tokenizer.set_change({.prompt = form->prompt, .lowercases = form->lowercases});
+  std::vector<std::string> ways;
+  if (form->max_length > 0 && flags.max_length == 0 && !tokenizer.windows()) {
+    flags.max_length = std::min(static_cast<std::int64_t>(form->max_length), model.max_length());
+    if (!flags.long_texts) flags.long_texts = tokenizer.long_texts();
+    for (auto& [name, value] : values) {
+      if (name == "max-length") value = std::to_string(flags.max_length);
+    }
+    ways.push_back("cut to " + std::to_string(flags.max_length) + " ids");
+  }
+  if (form->lowercases) ways.emplace_back("in lower case");
+  if (!form->prompt.empty()) ways.push_back("after the prompt '" + form->prompt + "'");
+  if (ways.empty()) return;
+  program.log.info("Texts are read as the sentence encoder asks: " + seqtrain::joined(ways));
+}
+
+/// Returns how a sentence encoder reads texts and pools its tokens, for the settings of a run.
+[[nodiscard]] inline std::string describe_pooling(const seqtrain::weights::SentenceForm& form) {
+  std::string text = form.mean_pooling ? "mean" : "cls";
+  if (form.normalizes) text += ", normalized";
+  if (form.max_length > 0) text += ", " + std::to_string(form.max_length) + " ids";
+  if (form.lowercases) text += ", lower case";
+  if (!form.prompt.empty()) text += ", prompt " + form.prompt;
+  return text;
+}
+
 /// Finds the inputs and the places of a run, and loads the model. Throws `InputError` if a flag, a
 /// file or another process does not fit.
 [[nodiscard]] inline Prepared prepare(const Program& program) {
@@ -210,6 +246,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   if (is_elsewhere(given)) options.base_name = given;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
+  read_as_sentences(program, tokenizer, model, flags, results.flags);
   set_long_texts(tokenizer, flags,
                  example_length(flags.max_length, model.max_length(), tokenizer.max_length()));
   const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();
@@ -226,8 +263,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   settings.emplace_back("teacher",
                         flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
   if (const auto& form = model.config().sentence) {
-    settings.emplace_back("pooling", std::string{form->mean_pooling ? "mean" : "cls"} +
-                                         (form->normalizes ? ", normalized" : ""));
+    settings.emplace_back("pooling", describe_pooling(*form));
   }
   program.processes.check_equal(settings);
   auto checkpoints =

@@ -166,6 +166,10 @@ TEST(ModelFiles, LeavesOutWhatIsNotNeeded) {
   EXPECT_EQ(
       model_files({"config.json", "config_sentence_transformers.json", "model.safetensors"}, "m"),
       (Files{"config.json", "config_sentence_transformers.json", "model.safetensors"}));
+  EXPECT_EQ(model_files({"config.json", "model.safetensors", "sentence_roberta_config.json",
+                         "sentence_bert_config.json"},
+                        "m"),
+            (Files{"config.json", "sentence_bert_config.json", "model.safetensors"}));
 }
 
 TEST(ModelFiles, TakesTheListOfModulesOfASentenceEncoder) {

@@ -1,3 +1,5 @@
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,6 +30,27 @@ TEST(UnknownId, IsMissingInVocabulariesOfBytes) {
   for (const char* name : {"gpt2", "roberta"}) {
     EXPECT_FALSE(unknown_id(load_tokenizer(tests::golden() / "tokenizers" / name))) << name;
   }
+}
+
+TEST(TextChange, PutsAPromptBeforeATextAndLowersAllButAddedTokens) {
+  AnyTokenizer tokenizer{load_tokenizer(tests::golden() / "tokenizers/bert_cased")};
+  const auto ids = [&](std::string_view text) {
+    return tokenizer.visit([&](const auto& known) {
+      typename std::decay_t<decltype(known)>::Scratch scratch;
+      std::vector<Id> out;
+      known.encode(text, {}, {}, scratch, out);
+      return out;
+    });
+  };
+  const auto plain = ids("query: The Children [SEP] RAN");
+  const auto lower = ids("query: the children [SEP] ran");
+  ASSERT_NE(plain, ids("The Children [SEP] RAN"));
+  tokenizer.set_change({.prompt = "query: "});
+  EXPECT_EQ(ids("The Children [SEP] RAN"), plain);
+  tokenizer.set_change({.prompt = "QUERY: ", .lowercases = true});
+  EXPECT_EQ(ids("The Children [SEP] RAN"), lower);
+  tokenizer.set_change({});
+  EXPECT_EQ(ids("query: The Children [SEP] RAN"), plain);
 }
 
 }  // namespace

@@ -63,6 +63,55 @@ TEST(SentenceForm, ReadsWhatItWrites) {
   }
 }
 
+TEST(SentenceForm, ReadsWhatIsDoneToTexts) {
+  const Directory directory;
+  const auto form = [&] { return read_sentence_form(directory.path()); };
+  EXPECT_TRUE(form().max_length == 0 && !form().lowercases && form().prompt.empty());
+  directory.write("sentence_roberta_config.json", R"({"max_seq_length": 7})");
+  EXPECT_EQ(form().max_length, 7U);
+  directory.write("sentence_bert_config.json", R"({"max_seq_length": 128, "do_lower_case": true})");
+  EXPECT_EQ(form().max_length, 128U);
+  EXPECT_TRUE(form().lowercases);
+  const auto prompts = [&](const std::string& text) {
+    directory.write("config_sentence_transformers.json", text);
+    return form().prompt;
+  };
+  EXPECT_EQ(prompts(R"({"prompts": {"q": "query: "}, "default_prompt_name": "q"})"), "query: ");
+  EXPECT_EQ(prompts(R"({"prompts": {"q": "query: "}, "default_prompt_name": null})"), "");
+  EXPECT_EQ(prompts(R"({"prompts": {"q": null}, "default_prompt_name": "q"})"), "");
+  EXPECT_EQ(prompts(R"({"default_prompt_name": "document"})"), "");
+}
+
+TEST(SentenceForm, WritesWhatIsDoneToTexts) {
+  const Directory directory{{.max_length = 9, .lowercases = true, .prompt = "as: \"text\" "}};
+  const auto form = read_sentence_form(directory.path());
+  EXPECT_EQ(form.max_length, 0U);  // the tokenizer's files have it
+  EXPECT_TRUE(form.lowercases);
+  EXPECT_EQ(form.prompt, "as: \"text\" ");
+}
+
+TEST(SentenceForm, NamesTheSettingOfTextsThatIsWrong) {
+  const auto problem = [](const std::string& name, const std::string& text) {
+    const Directory directory;
+    directory.write("config_sentence_transformers.json",
+                    R"({"prompts": {"q": "query: "}, "default_prompt_name": "q"})");
+    directory.write(name, text);
+    const std::string found = directory.problem();
+    EXPECT_TRUE(found.starts_with((directory.path() / name).string())) << found;
+    return found;
+  };
+  EXPECT_NE(problem("sentence_bert_config.json", R"({"max_seq_length": 0})")
+                .find("max_seq_length: must be at least 1"),
+            std::string::npos);
+  EXPECT_NE(problem("config_sentence_transformers.json", R"({"default_prompt_name": "passage"})")
+                .find("default_prompt_name: 'passage' is none of the prompts"),
+            std::string::npos);
+  EXPECT_NE(problem("1_Pooling/config.json", R"({"include_prompt": false})")
+                .find("include_prompt: false is not supported for texts with a prompt; write "
+                      "\"default_prompt_name\": null into config_sentence_transformers.json"),
+            std::string::npos);
+}
+
 TEST(SentenceForm, ReadsTheLayoutOfTheirSixthVersion) {
   const auto form = read_sentence_form(tests::golden() / "sentence");
   EXPECT_TRUE(form.mean_pooling && form.normalizes);

@@ -48,12 +48,14 @@ namespace seqtrain::hub {
   for (const auto name : text::tokenizer_file_names) {
     if (has(name) && text::is_tokenizer_file(name, has("tokenizer.json"))) take(name);
   }
-  constexpr std::string_view of_sentences[] = {"modules.json", "config_sentence_transformers.json",
+  constexpr std::string_view of_sentences[] = {"modules.json", weights::model_config_name,
                                                weights::setfit_head_name,
                                                weights::setfit_config_name};
   for (const auto name : of_sentences) {
     if (has(name)) take(name);
   }
+  const auto settings = std::ranges::find_if(weights::transformer_config_names, has);
+  if (settings != std::end(weights::transformer_config_names)) take(*settings);
   for (const auto name : {weights::adapter_weights_name, weights::old_adapter_weights_name}) {
     if (!adapter || !has(name)) continue;
     take(weights::adapter_config_name);

@@ -60,6 +60,11 @@ class AnyTokenizer {
     windows_ = windows;
     if (max_length > 0) max_length_ = max_length;
   }
+  /// Sets what encoding does to texts before it makes ids of them.
+  void set_change(const TextChange& change) {
+    std::visit([&](auto& tokenizer) { tokenizer.set_change(change); }, tokenizer_);
+  }
+
   /// Returns the ids that texts keep.
   [[nodiscard]] LongTexts long_texts() const {
     return visit([](const auto& tokenizer) { return tokenizer.long_texts(); });

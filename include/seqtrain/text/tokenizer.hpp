@@ -16,6 +16,7 @@
 #include <seqtrain/text/bert_pipeline.hpp>
 #include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/normalizers/normalizers.hpp>
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/post_processing.hpp>
 #include <seqtrain/text/tokens.hpp>
@@ -42,6 +43,12 @@ struct TokenizerOptions {
   std::size_t vocab_size = 0;                  ///< the greatest id plus one
   std::vector<std::string> names = {};         ///< the tokens of the vocabulary, indexed by id
   LongTexts long_texts = LongTexts::truncate;  ///< the ids that texts keep
+};
+
+/// What a model that embeds texts asks for besides its tokenizer.
+struct TextChange {
+  std::string prompt = {};  ///< begins the text, or the first one of a pair
+  bool lowercases = false;  ///< the text is read in lower case, apart from added tokens
 };
 
 /// Turns a text or a pair into ids. It finds added tokens, runs `Pipeline` on the text between
@@ -79,6 +86,8 @@ class BasicTokenizer {
                      const EncodeOptions& options, Scratch& scratch, std::vector<Id>& out) const {
     check_utf8(text);
     if (pair) check_utf8(*pair);
+    std::string longer;
+    if (!change_.prompt.empty()) text = longer.append(change_.prompt).append(text);
     const Room room = room_of(options, pair.has_value());
     Template bare;
     if (templates_.pair.type_zero_between) bare.type_zero_between = 0;
@@ -120,6 +129,9 @@ class BasicTokenizer {
   /// Sets the ids that texts keep unless the options of a call say otherwise.
   void set_long_texts(LongTexts way) noexcept { long_texts_ = way; }
   [[nodiscard]] LongTexts long_texts() const noexcept { return long_texts_; }
+
+  /// Sets what `encode` does to a text before it makes ids of it. `tokens` does not do it.
+  void set_change(TextChange change) { change_ = std::move(change); }
 
   /// Gives all ids of a pair type 0 from now on.
   void leave_out_token_types() { templates_.pair.type_zero_between.reset(); }
@@ -222,16 +234,25 @@ class BasicTokenizer {
                          std::vector<Id>& out) const {
     const std::size_t before = out.size();
     const auto missing = [&] { return limit - std::min(limit, out.size() - before); };
+    std::string lowered;
     tokens_.split(text, [&](const Segment& segment) {
       if (segment.id) {
         out.push_back(*segment.id);
       } else {
         note_front(segment.text.data() == text.data() ? 1 : 0, scratch);
-        append_plain(segment.text, missing, scratch, out);
+        append_plain(in_case(segment.text, lowered), missing, scratch, out);
       }
       return missing() > 0;
     });
     return out.size() - before;
+  }
+
+  /// Returns a stretch of a text in the case that is read; `lowered` is memory for it.
+  [[nodiscard]] std::string_view in_case(std::string_view text, std::string& lowered) const {
+    if (!change_.lowercases) return text;
+    lowered.clear();
+    Lowercase{}.normalize(text, lowered);
+    return lowered;
   }
 
   /// Sets `front` of the working memory if it has such a member.
@@ -276,6 +297,7 @@ class BasicTokenizer {
   std::size_t vocab_size_;
   LongTexts long_texts_;
   std::vector<std::string> names_;
+  TextChange change_ = {};
 };
 
 /// The tokenizer of BERT's family. Each family is an alias with its own pipeline.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -19,11 +20,23 @@
 /// The layout of sentence-transformers: modules.json lists the modules that a text passes through.
 namespace seqtrain::weights {
 
-/// The modules after a sentence encoder.
+/// The names of a Transformer's config: the first one that exists is read.
+inline constexpr std::string_view transformer_config_names[] = {
+    "sentence_bert_config.json",       "sentence_roberta_config.json",
+    "sentence_distilbert_config.json", "sentence_camembert_config.json",
+    "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
+    "sentence_xlnet_config.json"};
+/// The name of the file with the prompts.
+inline constexpr std::string_view model_config_name = "config_sentence_transformers.json";
+
+/// The modules after a sentence encoder, and what is done to texts before it.
 struct SentenceForm {
   bool mean_pooling = true;          ///< the mean of all tokens, not the first one
   bool normalizes = false;           ///< the pooled vector is divided by its 2-norm
   std::filesystem::path dense = {};  ///< the folder of the linear map, or empty
+  std::size_t max_length = 0;        ///< the most ids of a text; 0 if the tokenizer says it
+  bool lowercases = false;           ///< texts are read in lower case
+  std::string prompt = {};           ///< begins each text
 };
 
 /// The modules of a directory: the last word of each class, and its folder.
@@ -52,8 +65,15 @@ namespace detail {
 inline constexpr std::string_view identity = "torch.nn.modules.linear.Identity";
 
 /// Tells whether a Pooling's config asks for the mean of all tokens, not for the first token.
-inline bool asks_for_mean(const std::filesystem::path& file) {
+/// Throws `InputError` if it leaves out the tokens of a prompt that the texts have.
+inline bool asks_for_mean(const std::filesystem::path& file, bool has_prompt) {
   const auto document = json::Document::load(file);
+  const auto includes = document.root().find("include_prompt");
+  if (has_prompt && includes && !includes->boolean()) {
+    throw includes->error(
+        "false is not supported for texts with a prompt",
+        std::string{"write \"default_prompt_name\": null into "}.append(model_config_name));
+  }
   std::string mode;
   bool is_told = false;
   for (const auto& [key, value] : document.root().members()) {
@@ -100,14 +120,51 @@ inline bool classifies(const std::filesystem::path& directory, const Modules& mo
   return outputs && outputs->integer() == std::ssize(labels->members());
 }
 
+/// Returns the text with which a model begins each text, or "" if it names none as the default.
+inline std::string default_prompt(const std::filesystem::path& directory) {
+  const auto file = directory / model_config_name;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return {};
+  const auto document = json::Document::load(file);
+  const auto name = document.root().find("default_prompt_name");
+  if (!name) return {};
+  const std::string_view key = name->string();
+  if (const auto prompts = document.root().find("prompts")) {
+    if (const auto prompt = prompts->find(key)) return std::string{prompt->string()};
+    if (prompts->has_null(key)) return {};
+  }
+  if (key == "query" || key == "document") return {};  // sentence-transformers always has these
+  throw name->error("'" + std::string{key} + "' is none of the prompts");
+}
+
+/// Reads what is done to texts before the encoder.
+inline void read_text_settings(const std::filesystem::path& directory, SentenceForm& form) {
+  form.prompt = default_prompt(directory);
+  for (const auto name : transformer_config_names) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(directory / name, ignored)) continue;
+    const auto document = json::Document::load(directory / name);
+    if (const auto length = document.root().find("max_seq_length")) {
+      if (length->integer() < 1) throw length->error("must be at least 1");
+      form.max_length = static_cast<std::size_t>(length->integer());
+    }
+    const auto lower = document.root().find("do_lower_case");
+    form.lowercases = lower && lower->boolean();
+    return;
+  }
+}
+
 /// Returns the layout with these modules. A Dense counts only if the directory `has_head`.
 inline SentenceForm form_of(const std::filesystem::path& directory, const Modules& modules,
                             bool has_head) {
   SentenceForm form;
+  if (!modules.empty()) read_text_settings(directory, form);
   std::string kinds;
   for (const auto& [kind, folder] : modules) {
     kinds += kind == "Transformer" && folder.has_filename() ? "0_Transformer " : kind + " ";
-    if (kind == "Pooling") form.mean_pooling = asks_for_mean(folder / "config.json");
+    if (kind == "Pooling") {
+      form.mean_pooling = asks_for_mean(folder / "config.json", !form.prompt.empty());
+    }
     if (kind == "Normalize") form.normalizes = true;
     if (kind == "Dense" && has_head) form.dense = folder;
   }
@@ -141,6 +198,22 @@ inline SentenceForm form_of(const std::filesystem::path& directory, const Module
   return detail::form_of(directory, modules, true);
 }
 
+/// Writes the prompt and the case of texts as sentence-transformers reads them, if texts are
+/// changed. The tokenizer's files have the most ids of a text.
+inline void write_text_settings(const std::filesystem::path& directory, const SentenceForm& form) {
+  if (form.lowercases) {
+    json::Writer config{2};
+    config.begin_object().key("max_seq_length").null().member("do_lower_case", true);
+    write_file_atomically(directory / transformer_config_names[0],
+                          config.end_object().text() + "\n");
+  }
+  if (form.prompt.empty()) return;
+  json::Writer config{2};
+  config.begin_object().key("prompts").begin_object().member("default", form.prompt).end_object();
+  config.member("default_prompt_name", "default");
+  write_file_atomically(directory / model_config_name, config.end_object().text() + "\n");
+}
+
 /// Writes the modules of a classifier beside its encoder, so that sentence-transformers computes
 /// its logits. `map` is linear.weight [labels, hidden] and linear.bias.
 inline void write_sentence_form(const std::filesystem::path& directory, const SentenceForm& form,
@@ -169,6 +242,7 @@ inline void write_sentence_form(const std::filesystem::path& directory, const Se
   const auto folder = add("Dense");
   write(folder, dense.member("bias", true).member("activation_function", detail::identity));
   write_safetensors(folder / "model.safetensors", map);
+  write_text_settings(directory, form);
   write_file_atomically(directory / "modules.json", modules.end_array().text() + "\n");
 }
 

@@ -60,7 +60,14 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
   if (const auto path = folder / "subwords.model"; std::filesystem::exists(path)) {
     return predict::TextEncoder{text::load_subwords(path)};
   }
-  return predict::TextEncoder{text::load_tokenizer(folder)};
+  auto tokenizer = text::load_tokenizer(folder);
+  if (const auto form = weights::read_sentence_classifier(folder)) {
+    tokenizer.set_change({.prompt = form->prompt, .lowercases = form->lowercases});
+    if (form->max_length > 0 && !tokenizer.windows()) {
+      tokenizer.set_long_texts(tokenizer.long_texts(), form->max_length);
+    }
+  }
+  return predict::TextEncoder{tokenizer};
 }
 
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
