@@ -58,6 +58,18 @@ def views():
     return state
 
 
+def lightning(state):
+    """Makes what Lightning's Trainer saves: a state_dict beside other things."""
+    return {
+        "epoch": 2, "global_step": 30, "pytorch-lightning_version": "2.5.0",
+        "state_dict": collections.OrderedDict(state), "loops": {"fit_loop": {"state_dict": {}, "done": False}},
+        "callbacks": {}, "lr_schedulers": [{"base_lrs": [1e-3], "last_epoch": 2, "verbose": None}],
+        "optimizer_states": [{"state": {0: {"step": torch.tensor(3.0), "exp_avg": torch.ones(2)}},
+                              "param_groups": [{"lr": 1e-3, "betas": (0.9, 0.999), "params": [0]}]}],
+        "hparams_name": "kwargs", "hyper_parameters": {"lr": 1e-3},
+    }
+
+
 def sharded(directory):
     directory.mkdir(exist_ok=True)
     shards = [
@@ -89,6 +101,7 @@ def main():
     module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
     torch.save(module.state_dict(), HERE / "module.pth")  # with its _metadata
     write_json("module.json", module.state_dict())
+    torch.save(lightning(module.state_dict()), HERE / "lightning.pth")
 
     nested = {
         "model": {"weight": torch.ones(2), "names": ["a", "\u00e9", "a"]},

@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +29,12 @@ TEST(Describe, NamesWhatIsNewAndWhatIsLeftOut) {
   EXPECT_EQ(describe(LoadReport{}), "");
   EXPECT_EQ(describe({.fresh = {"a", "b"}, .left_out = {"c"}}),
             "New, not in the checkpoint: a, b\nLeft out of the checkpoint: c\n");
+  EXPECT_EQ(describe({.wrapper = "module."}),
+            "All names in the checkpoint begin with module., which is left out\n");
+  const std::vector<std::string> many(100'000, "name");
+  const std::string line = describe({.left_out = many});
+  EXPECT_LT(line.size(), 400U);
+  EXPECT_NE(line.find("name, name and 99950 more\n"), std::string::npos) << line;
   EXPECT_EQ(describe({.resized = {"d"}}), "New, of other sizes in the checkpoint: d\n");
 }
 

@@ -11,7 +11,7 @@ namespace seqtrain::model {
 namespace {
 
 weights::ModelConfig configured(weights::ModelConfig config, const ClassifierOptions& options) {
-  configure(config, options);
+  configure(config, options, "m/config.json");
   return config;
 }
 
@@ -52,8 +52,12 @@ TEST(ClassifierOptions, RefuseTwoLabelsOfOneName) {
   weights::ModelConfig config;
   config.labels = {"a", "b", "a"};
   EXPECT_EQ(tests::refusal([&] { configured(config, {}); }),
-            "labels: 'a' twice; give each label a name of its own in id2label of config.json");
+            "m/config.json: id2label: 'a' twice; give each label a name of its own in id2label of "
+            "config.json");
   EXPECT_NO_THROW(configured(config, {.labels = {"a", "b"}}));
+  EXPECT_TRUE(tests::refusal([&] {
+                configured({}, {.labels = {"b", "b"}});
+              }).starts_with("labels: 'b' twice"));
 }
 
 TEST(ClassifierOptions, ChooseTheProblem) {

@@ -124,15 +124,15 @@ TEST_F(AdapterFolder, IsNoneBesideAWholeModel) {
 
 TEST_F(AdapterFolder, WithAFactorAloneIsRefused) {
   add(map + ".lora_A.weight", {2, 8});
-  EXPECT_EQ(problem(),
-            file("adapter_model.safetensors") + ": " + map + ".lora_B.weight: is missing");
+  EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": base_model.model." + map +
+                           ".lora_B.weight: is missing");
 }
 
 TEST_F(AdapterFolder, OfAnotherRankIsRefused) {
   numbers_.reserve(9);
   add(map + ".lora_A.weight", {3, 8});
   add(map + ".lora_B.weight", {4, 3});
-  EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": " + map +
+  EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": base_model.model." + map +
                            ".lora_A.weight: has shape [3, 8], which is not of rank 2");
 }
 
@@ -141,7 +141,7 @@ TEST_F(AdapterFolder, OfARankAboveAMapsSizeIsRefused) {
   add(map + ".lora_A.weight", {3, 4});
   numbers_.reserve(9);
   add(map + ".lora_B.weight", {2, 3});
-  EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": " + map +
+  EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": base_model.model." + map +
                            ".lora_B.weight: has shape [2, 3], which is not of rank 3");
 }
 
@@ -152,8 +152,9 @@ TEST_F(AdapterFolder, WithNumbersThatAreNotFiniteIsRefused) {
     tensors_.clear();
     add_factors();
     add("classifier.bias", {3}, wrong);
-    EXPECT_EQ(problem(), file("adapter_model.safetensors") +
-                             ": classifier.bias: holds a number that is not finite");
+    EXPECT_EQ(problem(),
+              file("adapter_model.safetensors") +
+                  ": base_model.model.classifier.bias: holds a number that is not finite");
   }
 }
 

@@ -54,6 +54,24 @@ TEST_F(CheckpointTest, OpensOneFile) {
   EXPECT_FALSE(checkpoint.find("absent"));
 }
 
+TEST_F(CheckpointTest, OpensWhatLightningSaves) {
+  copy("lightning.pth", "pytorch_model.bin");
+  const WeightsFolder checkpoint{directory_.path()};
+  tests::expect_golden(all(checkpoint), tests::golden_weights() / "module.json");
+}
+
+TEST_F(CheckpointTest, KnowsThePlaceOfATensor) {
+  fs::copy(tests::golden_weights() / "sharded", directory_.path());
+  const WeightsFolder checkpoint{directory_.path()};
+  const auto place = [&](const std::string& name) {
+    const Where where = checkpoint.where(name);
+    EXPECT_EQ(where.field, name);
+    return where.object;
+  };
+  EXPECT_EQ(place("layer.bias"), (directory_ / "model-00002-of-00002.safetensors").string());
+  EXPECT_EQ(place("absent"), (directory_ / "model.safetensors.index.json").string());
+}
+
 /// Returns the kilobytes of this process's memory that are parts of files.
 std::size_t mapped_kilobytes() {
   std::ifstream status{"/proc/self/status"};

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <c10/core/Device.h>
 
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
@@ -18,12 +21,17 @@ namespace seqtrain::model {
 /// Returns lines for the log about a checkpoint: the parameters that are new, those that are new
 /// because of their sizes, and the tensors that were left out.
 inline std::string describe(const LoadReport& report) {
+  static constexpr std::size_t most = 50;
   const auto line = [](const std::string& what, const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) text += (text.empty() ? what + ": " : ", ") + name;
-    return text.empty() ? text : text + "\n";
+    if (names.empty()) return std::string{};
+    std::string text = what + ": " + joined(std::span{names}.first(std::min(names.size(), most)));
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text + "\n";
   };
-  return line("New, not in the checkpoint", report.fresh) +
+  const std::string wrapper = report.wrapper.empty() ? ""
+                                                     : "All names in the checkpoint begin with " +
+                                                           report.wrapper + ", which is left out\n";
+  return wrapper + line("New, not in the checkpoint", report.fresh) +
          line("New, of other sizes in the checkpoint", report.resized) +
          line("Initialised anew by --reinit-layers", report.begun_anew) +
          line("Left out of the checkpoint", report.left_out);
@@ -60,7 +68,8 @@ std::string describe(const M& model, const ClassifierOptions& options) {
 
 /// Throws `InputError` if the model in a directory, which is to predict, lacks some parameters.
 inline void check_trained(const LoadReport& report, const std::filesystem::path& directory) {
-  if (!report.fresh.empty()) throw weights::not_trained(directory, report.fresh.front());
+  if (report.fresh.empty()) return;
+  throw weights::not_trained(directory, report.wrapper + report.fresh.front());
 }
 
 }  // namespace seqtrain::model

@@ -65,12 +65,14 @@ inline void check_labels(const data::Batch& batch, const weights::ModelConfig& c
   check_labels(batch, config.num_labels(), config.problem());
 }
 
-/// Throws `InputError` if a tokenizer of this size makes ids that the model has no embedding for.
-inline void check_vocabulary(const weights::ModelConfig& config, std::size_t vocab_size) {
+/// Throws `InputError` with the model's file if a tokenizer of this size makes ids that the model
+/// has no embedding for.
+inline void check_vocabulary(const weights::ModelConfig& config, std::size_t vocab_size,
+                             const std::string& file) {
   if (vocab_size <= static_cast<std::size_t>(config.vocab_size)) return;
   throw InputError{"the tokenizer has " + std::to_string(vocab_size) +
                        " entries, the model's embedding " + std::to_string(config.vocab_size),
-                   {.object = "tokenizer", .field = "vocab_size"},
+                   {.object = file, .field = "vocab_size"},
                    "use the tokenizer that belongs to the checkpoint"};
 }
 

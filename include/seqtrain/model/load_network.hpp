@@ -131,7 +131,7 @@ template <Architecture Family>
     if (labels != config.num_labels()) config.problem_type = {};  // the base's
     config.expect_labels(labels);
   }
-  configure(config, options);
+  configure(config, options, file.name());
   if (config.sentence && (lora != nullptr || checkpoint.adapter() != nullptr)) {
     throw InputError{"a classifier of --few-shot has no adapters", {.object = file.name()}};
   }

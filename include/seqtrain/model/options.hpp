@@ -93,22 +93,22 @@ struct ClassifierOptions {
   }
 };
 
-/// Throws `InputError` if the problem type needs another number of labels.
-inline void check_label_count(const weights::ModelConfig& config) {
+/// Throws `InputError` with the place of the labels if the problem type needs another number of
+/// them.
+inline void check_label_count(const weights::ModelConfig& config, const Where& place) {
   if (allows_labels(config.problem(), config.labels.size())) return;
   throw InputError{config.problem() == ProblemType::regression
                        ? "regression has one label"
                        : "a classifier needs two labels or more",
-                   {.object = "labels"}};
+                   place};
 }
 
-/// Throws `InputError` if two labels have one name.
-inline void check_label_names(const std::vector<std::string>& labels) {
+/// Throws `InputError` with the place of the labels if two of them have one name.
+inline void check_label_names(const std::vector<std::string>& labels, const Where& place) {
   std::set<std::string_view> names;
   for (const auto& label : labels) {
     if (names.insert(label).second) continue;
-    throw InputError{"'" + label + "' twice",
-                     {.object = "labels"},
+    throw InputError{"'" + label + "' twice", place,
                      "give each label a name of its own in id2label of config.json"};
   }
 }
@@ -122,21 +122,23 @@ inline void check_model_type(const weights::ConfigFile& file, std::string_view e
       .error("is '" + name + "', expected '" + std::string{expected} + "'");
 }
 
-/// Applies the options to a family's configuration and checks it.
+/// Applies the options to a family's configuration, which is that of `file`, and checks it.
 template <std::derived_from<weights::ModelConfig> Config>
-void configure(Config& config, const ClassifierOptions& options) {
+void configure(Config& config, const ClassifierOptions& options, const std::string& file) {
   options.validate();
+  const Where labels = options.labels.empty() ? Where{.object = file, .field = "id2label"}
+                                              : Where{.object = "labels"};
   const ProblemType stored = config.problem();
   if (!options.labels.empty()) {
     config.labels = options.labels;
     config.names_labels = true;
   }
   if (options.dropout) config.set_dropout(*options.dropout);
-  config.validate();
-  check_vocabulary(config, options.tokenizer_size);
+  config.validate(file);
+  check_vocabulary(config, options.tokenizer_size, file);
   config.problem_type = options.problem_type.value_or(stored);
-  check_label_count(config);
-  check_label_names(config.labels);
+  check_label_count(config, labels);
+  check_label_names(config.labels, labels);
 }
 
 }  // namespace seqtrain::model

@@ -187,7 +187,8 @@ class Adapter {
       : config_{read_adapter_config(directory)}, name_{adapter_weights(directory).string()} {
     for (const TensorView& tensor : open()) {
       if (!tensor.name.starts_with(adapter_prefix)) {
-        fail(tensor.name, "is no name of an adapter's tensor, which begins with base_model.model.");
+        throw InputError{"is no name of an adapter's tensor, which begins with base_model.model.",
+                         {.object = name_, .field = tensor.name}};
       }
       tensors_.emplace(tensor.name.substr(adapter_prefix.size()), tensor);
     }
@@ -220,9 +221,19 @@ class Adapter {
     if (const auto* file = std::get_if<TorchFile>(&file_)) file->check_unchanged();
   }
 
+  /// Returns the name that a tensor of this name in the file has in the model.
+  [[nodiscard]] static std::string_view in_model(std::string_view name) {
+    return name.substr(name.starts_with(adapter_prefix) ? adapter_prefix.size() : 0);
+  }
+
+  /// Returns the place of a tensor for errors: the file, and the name that it has there.
+  [[nodiscard]] Where where(std::string_view name) const {
+    return {.object = name_, .field = std::string{adapter_prefix}.append(in_model(name))};
+  }
+
   [[noreturn]] void fail(std::string_view name, const std::string& problem,
                          const std::string& advice = {}) const {
-    throw InputError{problem, {.object = name_, .field = std::string{name}}, advice};
+    throw InputError{problem, where(name), advice};
   }
 
  private:
@@ -237,6 +248,7 @@ class Adapter {
     if (name.find(".lora_embedding_") != name.npos) {
       fail(name, "adapts an embedding, which is not supported", detail::merge_it);
     }
+    if (!is_floating(tensor.dtype)) fail(name, "holds no floating-point numbers");
     for (const float number : to_floats(tensor)) {
       if (!std::isfinite(number)) fail(name, "holds a number that is not finite");
     }

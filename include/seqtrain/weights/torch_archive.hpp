@@ -108,7 +108,10 @@ class TorchArchive {
     entries_ = parse_zip(bytes, file_);
     find_prefix();
     pickle_ = parse_pickle(entry("data.pkl"), file_, torch_globals());
-    for (Pickle::Ref ref = 0; ref < pickle_.values.size(); ++ref) add_tensor(ref);
+    for (Pickle::Ref ref = 0; ref < pickle_.values.size(); ++ref) {
+      current_ = ref;
+      add_tensor(ref);
+    }
   }
   TorchArchive(const TorchArchive&) = delete;
   TorchArchive& operator=(const TorchArchive&) = delete;
@@ -240,7 +243,20 @@ class TorchArchive {
   }
 
   [[nodiscard]] InputError error(const std::string& problem) const {
-    return InputError{problem, {.object = file_}};
+    return InputError{problem, {.object = file_, .field = name_of(current_)}};
+  }
+
+  /// Returns the key under which a dict has the value, or "" if none has it.
+  [[nodiscard]] std::string name_of(std::optional<Ref> ref) const {
+    for (Ref dict = 0; ref && dict < pickle_.values.size(); ++dict) {
+      const auto* found = pickle_.get_if<Pickle::Dict>(dict);
+      if (found == nullptr) continue;
+      for (const auto& [key, value] : found->members) {
+        const auto* name = pickle_.get_if<std::string_view>(key);
+        if (value == *ref && name != nullptr) return std::string{*name};
+      }
+    }
+    return {};
   }
 
   std::string file_;
@@ -248,6 +264,7 @@ class TorchArchive {
   ZipEntries entries_;
   std::string prefix_;
   Pickle pickle_;
+  std::optional<Ref> current_;  // the value that is read as a tensor
   std::unordered_map<Ref, TensorView> tensors_;
   std::vector<std::vector<std::byte>> copies_;  // the inner vectors' memory does not move
 };

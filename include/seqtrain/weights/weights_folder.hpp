@@ -39,9 +39,10 @@ namespace seqtrain::weights {
 
 /// The tensors in a directory in Hugging Face's layout. It reads the first file that exists of
 /// model.safetensors, its index, pytorch_model.bin and its index; an index lists the shards of a
-/// model. Files are mapped, so opening them costs next to nothing. The tensors' bytes live as long
-/// as this object. Throws `InputError` with the directory and the names that it looked for, or with
-/// the file and the tensor.
+/// model. A pytorch_model.bin may also be a checkpoint of Lightning, a dict that holds the tensors
+/// under `state_dict`. Files are mapped, so opening them costs next to nothing. The tensors' bytes
+/// live as long as this object. Throws `InputError` with the directory and the names that it looked
+/// for, or with the file and the tensor.
 ///
 /// If the directory holds an adapter in PEFT's layout, the tensors are those of its base, and
 /// `adapter` changes some of them. In sentence-transformers' layout they include those of the map
@@ -73,9 +74,8 @@ class WeightsFolder {
     setfit_ = std::make_shared<const SetfitHead>(directory_);
     sentence_ = detail::form_of(directory_, modules_in(directory_), false);
     sentence_->normalizes = sentence_->normalizes || setfit_->normalizes();
-    for (const auto& [name, tensor] : named(setfit_->tensors())) {
-      tensors_.insert_or_assign(name, tensor);
-    }
+    const auto head = named(setfit_->tensors(), std::string{setfit_head_name});
+    for (const auto& [name, tensor] : head) tensors_.insert_or_assign(name, tensor);
   }
 
   /// Returns the head that `take_setfit_head` has taken, or null.
@@ -92,7 +92,16 @@ class WeightsFolder {
     if (auto own = adapter_ ? adapter_->find(name) : std::nullopt) return own;
     const auto place = tensors_.find(name);
     if (place == tensors_.end()) return {};
-    return place->second;
+    return place->second.tensor;
+  }
+
+  /// Returns the place of a tensor for errors: its file and its name there. A name that no file has
+  /// gets the file that lists the names.
+  [[nodiscard]] Where where(std::string_view name) const {
+    if (adapter_ && adapter_->find(Adapter::in_model(name))) return adapter_->where(name);
+    const auto place = tensors_.find(name);
+    const auto& file = place == tensors_.end() ? main_file_ : place->second.file;
+    return {.object = (directory_ / file).string(), .field = std::string{name}};
   }
 
   /// Returns all names, sorted.
@@ -119,19 +128,17 @@ class WeightsFolder {
     if (adapter_) adapter_->check_unchanged();
   }
 
-  /// Returns the path of the file in which a tensor is, for errors.
-  [[nodiscard]] std::string place_of(const TensorView& tensor) const {
-    const auto file = files_.find(tensor.name);
-    return file == files_.end() ? directory_.string() : file->second;
-  }
-
   /// Returns the directory of the tensors, which is the base's if there is an adapter.
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
   /// Returns the path of config.json: the adapter's if it has one.
   [[nodiscard]] const std::filesystem::path& config_file() const { return config_file_; }
 
  private:
-  using Tensors = std::map<std::string, TensorView, std::less<>>;
+  struct Stored {
+    TensorView tensor;
+    std::string file;  ///< below the directory
+  };
+  using Tensors = std::map<std::string, Stored, std::less<>>;
 
   void use_adapter(const std::filesystem::path& base) {
     adapter_ = std::make_shared<const Adapter>(directory_);
@@ -152,23 +159,28 @@ class WeightsFolder {
       fail("holds no model",
            "looked for model.safetensors, pytorch_model.bin, and an .index.json of either");
     }
+    main_file_ = *file;
     if (file->ends_with(".index.json")) return read_index(*file);
     tensors_ = read(*file);
   }
 
   Tensors read(const std::string& file) {
     const auto path = directory_ / file;
-    if (path.extension() == ".bin") return named(torch_.emplace_back(path).root().tensors(), path);
-    safetensors_.push_back(std::make_shared<SafetensorsFile>(path));
-    return named(safetensors_.back()->tensors(), path);
+    if (path.extension() == ".bin") {
+      return named(state_dict_in(torch_.emplace_back(path).root()).tensors(), file);
+    }
+    const auto& opened = safetensors_.emplace_back(std::make_shared<SafetensorsFile>(path));
+    return named(opened->tensors(), file);
   }
 
-  Tensors named(const std::vector<TensorView>& tensors, const std::filesystem::path& file) {
+  static TorchValue state_dict_in(const TorchValue& root) {
+    const auto inner = root.find("state_dict");
+    return inner && !inner->is_tensor() ? *inner : root;
+  }
+
+  static Tensors named(const std::vector<TensorView>& tensors, const std::string& file) {
     Tensors result;
-    for (const auto& tensor : tensors) {
-      result.emplace(tensor.name, tensor);
-      files_.insert_or_assign(tensor.name, file.string());
-    }
+    for (const auto& tensor : tensors) result.emplace(tensor.name, Stored{tensor, file});
     return result;
   }
 
@@ -204,8 +216,8 @@ class WeightsFolder {
   std::shared_ptr<const SetfitHead> setfit_;
   std::vector<std::shared_ptr<const SafetensorsFile>> safetensors_;
   std::vector<TorchFile> torch_;
+  std::string main_file_;
   Tensors tensors_;
-  std::map<std::string, std::string, std::less<>> files_;  ///< the file of each tensor
 };
 
 }  // namespace seqtrain::weights

@@ -81,6 +81,19 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
                    {.object = file.path(), .field = std::string{name}}};
 }
 
+/// Returns the file's tensor of the same name. Throws `InputError` if it has another type or shape.
+inline weights::TensorView equal_in_form(const weights::FastaiFile& file,
+                                         const weights::TensorView& expected) {
+  weights::TensorView tensor = file.at(expected.name);
+  tensor.name = expected.name;
+  if (tensor.dtype == expected.dtype && tensor.shape == expected.shape) return tensor;
+  throw InputError{"is a tensor of " + std::string{weights::name(tensor.dtype)} + " and shape " +
+                       weights::to_string(tensor.shape) + ", expected " +
+                       weights::to_string(expected.shape) + " of " +
+                       std::string{weights::name(expected.dtype)},
+                   {.object = file.path(), .field = expected.name}};
+}
+
 }  // namespace detail
 
 /// Returns the sizes of a model from the shapes of its tensors. `prefix` begins the names of the
@@ -131,13 +144,11 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
   std::vector<weights::TensorView> tensors;
   const auto wanted = classifier.state_dict();
   for (const auto& tensor : wanted.views()) {
-    tensors.push_back(file.at(tensor.name));
-    tensors.back().name = tensor.name;
+    tensors.push_back(detail::equal_in_form(file, tensor));
     if (!weights::is_floating(tensors.back().dtype)) continue;
     auto numbers = weights::to_floats(tensors.back());
-    const auto count = static_cast<std::int64_t>(numbers.size());
-    tensor::refuse_nan(at::from_blob(numbers.data(), {count}, at::kFloat), file.path(),
-                       tensor.name);
+    const auto size = static_cast<std::int64_t>(numbers.size());
+    tensor::refuse_nan(at::from_blob(numbers.data(), {size}, at::kFloat), file.path(), tensor.name);
   }
   classifier.load_state_dict(tensors);
   file.check_unchanged();

@@ -39,7 +39,9 @@ struct LoadReport {
   std::vector<std::string> resized = {};     ///< parameters with other sizes there, initialised
   std::vector<std::string> begun_anew = {};  ///< those of the layers that `reinit_layers` means
   std::vector<std::string> left_out =
-      {};  ///< tensors of the checkpoint without a place in the model
+      {};                    ///< tensors of the checkpoint without a place in the model
+  std::string file = {};     ///< the checkpoint's file of weights
+  std::string wrapper = {};  ///< what all names in the checkpoint begin with besides their own
 };
 
 /// Options for the parameters of one part of a model.
@@ -89,9 +91,7 @@ class ParameterMaker {
   /// or holds NaN.
   at::Tensor make(const std::string& name, at::IntArrayRef shape, Role role, Part part) {
     auto stored = find(name);
-    if (!stored && part.required) {
-      throw InputError{"the checkpoint has no such tensor", {.object = name}};
-    }
+    if (!stored && part.required) fail_missing(name);
     if (options_.only_adapter && part.required) return place_of(*stored, name, shape);
     if (!stored) report_.fresh.push_back(name);
     if (stored && options_.ignores_sizes && at::IntArrayRef{stored->shape} != shape) {
@@ -102,8 +102,8 @@ class ParameterMaker {
       report_.begun_anew.push_back(name);
       stored.reset();
     }
-    at::Tensor value = stored ? load(*stored, name, shape)
-                              : initial_values(shape, role, part.initial, generator());
+    at::Tensor value =
+        stored ? load(*stored, shape) : initial_values(shape, role, part.initial, generator());
     if (checkpoint_->adapter() != nullptr) value = with_adapter(value, name);
     value = value.to(options_.device);
     if (part.frozen && part.lora != nullptr) return value;  // only what learns is listed
@@ -172,6 +172,8 @@ class ParameterMaker {
   /// Throws `InputError` if the checkpoint's adapter has a tensor that no parameter took.
   [[nodiscard]] LoadReport report() const {
     LoadReport result = report_;
+    result.file = checkpoint_->where("").object;
+    result.wrapper = wrapper_.value_or("");
     for (auto& name : checkpoint_->names()) {
       // position_ids are no weights: old versions of transformers saved the numbers 0, 1, 2, ….
       if (used_.contains(name) || name.ends_with("position_ids")) continue;
@@ -204,13 +206,56 @@ class ParameterMaker {
   }
 
   std::optional<weights::TensorView> find(const std::string& name) {
-    for (const auto& alias : aliases(name)) {
-      if (auto stored = checkpoint_->find(alias)) {
-        used_.insert(alias);
+    const auto all = aliases(name);
+    if (!wrapper_) wrapper_ = wrapper_of(all);
+    const auto* const adapter = checkpoint_->adapter();
+    for (const auto& alias : all) {
+      const bool adapted = adapter != nullptr && adapter->find(alias);
+      const std::string stored_name = adapted ? alias : *wrapper_ + alias;
+      if (auto stored = checkpoint_->find(stored_name)) {
+        used_.insert(stored_name);
         return stored;
       }
     }
     return {};
+  }
+
+  /// Returns what DistributedDataParallel, torch.compile or a Lightning module have put before all
+  /// names of the checkpoint, or "" if the names fit as they are. `first` are the names that the
+  /// encoder's first parameter may have.
+  [[nodiscard]] std::string wrapper_of(const std::vector<std::string>& first) const {
+    constexpr std::array<std::string_view, 3> words{"module.", "_orig_mod.", "model."};
+    const auto names = checkpoint_->names();
+    for (std::string wrapper;;) {
+      const auto has = [&](const auto& alias) {
+        return checkpoint_->find(wrapper + alias).has_value();
+      };
+      if (std::ranges::any_of(first, has)) return wrapper;
+      const auto is_before_all = [&](std::string_view word) {
+        const std::string longer = wrapper + std::string{word};
+        return std::ranges::all_of(names,
+                                   [&](const auto& name) { return name.starts_with(longer); });
+      };
+      const auto word = std::ranges::find_if(words, is_before_all);
+      if (word == words.end() || names.empty()) return {};
+      wrapper += *word;
+    }
+  }
+
+  /// Throws an error about a tensor that the checkpoint lacks, by the name that it would have
+  /// there.
+  [[noreturn]] void fail_missing(const std::string& name) const {
+    const std::string prefix = std::string{options_.prefix} + ".";
+    const std::string bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+    const auto names = checkpoint_->names();
+    const bool has_prefix = std::ranges::any_of(
+        names, [&](const auto& other) { return other.starts_with(*wrapper_ + prefix); });
+    const auto similar =
+        std::ranges::find_if(names, [&](const auto& other) { return other.ends_with("." + bare); });
+    const std::string advice = "check that config.json and the weights belong to one model";
+    throw InputError{"the checkpoint has no such tensor",
+                     checkpoint_->where(*wrapper_ + (has_prefix ? name : bare)),
+                     similar == names.end() ? advice : "it has " + *similar + "; " + advice};
   }
 
   /// Returns the adapter that the checkpoint has of the linear map `map`, whose weight has that
@@ -251,29 +296,29 @@ class ParameterMaker {
     return low.a.defined() ? value.add(at::mm(low.b, low.a), low.scale) : value;
   }
 
-  at::Tensor load(const weights::TensorView& stored, const std::string& name,
-                  at::IntArrayRef shape) {
+  at::Tensor load(const weights::TensorView& stored, at::IntArrayRef shape) {
     if (at::IntArrayRef{stored.shape} != shape) {
       throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
                            weights::to_string({shape.data(), shape.size()}) + " in the model",
-                       {.object = name},
-                       std::string{options_.advice_on_sizes}};
+                       checkpoint_->where(stored.name), std::string{options_.advice_on_sizes}};
     }
     if (!weights::is_floating(stored.dtype)) {
-      throw InputError{"holds no floating-point numbers", {.object = name}};
+      throw InputError{
+          "holds no floating-point numbers but " + std::string{weights::name(stored.dtype)},
+          checkpoint_->where(stored.name), "save the weights as float32, float16 or bfloat16"};
     }
     const auto file = checkpoint_->file_of(stored);
     const auto floats = weights::as_floats(stored);
     if (options_.borrows && file && floats) {
       const auto value = borrowed_.borrow(*floats, shape, [file, stored] { file->forget(stored); });
-      tensor::refuse_nan(value, checkpoint_->place_of(stored), stored.name);
+      tensor::refuse_nan(value, checkpoint_->where(stored.name).object, stored.name);
       return value;
     }
     at::Tensor value = at::empty(shape, at::kFloat);
     weights::to_floats(stored.dtype, stored.bytes,
                        {value.mutable_data_ptr<float>(), static_cast<std::size_t>(value.numel())});
     if (file) file->forget(stored);
-    tensor::refuse_nan(value, checkpoint_->place_of(stored), stored.name);
+    tensor::refuse_nan(value, checkpoint_->where(stored.name).object, stored.name);
     return value;
   }
 
@@ -290,8 +335,9 @@ class ParameterMaker {
   tensor::BorrowedMemory borrowed_;
   LoadReport report_;
   std::set<std::string, std::less<>> used_;
-  std::string first_map_;             // the first linear map that may have an adapter
-  std::vector<std::string> adapted_;  // the maps that have one
+  std::optional<std::string> wrapper_;  // what is before all names, once the first was looked for
+  std::string first_map_;               // the first linear map that may have an adapter
+  std::vector<std::string> adapted_;    // the maps that have one
   std::shared_ptr<Dropout> adapter_dropout_ = std::make_shared<Dropout>();
 };
 

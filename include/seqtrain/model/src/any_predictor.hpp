@@ -78,7 +78,8 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   if (!std::filesystem::exists(folder / "config.json") && !weights::is_adapter(folder) &&
       std::filesystem::exists(folder / AwdLstmDescription::load(folder).model)) {
     auto model = load_awd_lstm(folder, tokenizer.pad_id(), options.device, options.precision);
-    check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
+    check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size(),
+                     (folder / AwdLstmDescription::load(folder).model).string());
     return model;
   }
   ClassifierOptions made;  // GCC 12 warns of a temporary object
