@@ -180,6 +180,9 @@ def main():
         largest = max(abs(a - b) for a, b in zip(host, device, strict=True))
         print(f"largest difference of 6 losses: {largest:.1e}")
         assert largest < 1e-4, (host, device)
+        os.environ["FAKE_DEVICE_HAS_NO_EVENTS"] = "1"
+        assert train(arguments, "fake", place / "model", place / "no_events") == device
+        del os.environ["FAKE_DEVICE_HAS_NO_EVENTS"]
         model = place / "fake/model"
         expected = labels(arguments, "cpu", model)
         assert labels(arguments, "fake", model) == expected

@@ -4,7 +4,8 @@
 // that reads device memory on the host, mixes tensors of two devices, reuses host memory too early,
 // or reads a result before it is there. It has several streams, and finds work on two of them that
 // no event orders. It counts copies, waits and operators. If the environment has
-// FAKE_DEVICE_IS_DETERMINISTIC, operators demand torch's deterministic algorithms.
+// FAKE_DEVICE_IS_DETERMINISTIC, operators demand torch's deterministic algorithms; if it has
+// FAKE_DEVICE_HAS_NO_EVENTS, no event can be recorded.
 #include "support/fake_device.hpp"
 
 #include <algorithm>
@@ -711,6 +712,8 @@ struct Guard : c10::impl::DeviceGuardImplInterface {
   }
   void record(void** event, const c10::Stream& stream, const c10::DeviceIndex,
               const c10::EventFlag) const override {
+    static const bool has_none = std::getenv("FAKE_DEVICE_HAS_NO_EVENTS") != nullptr;
+    TORCH_CHECK(!has_none, "this fake device has no events");
     const std::lock_guard lock{mutex};
     if (*event == nullptr) *event = new Event;
     *static_cast<Event*>(*event) = {streams::present(streams::id_of(stream)), operators_so_far, 0};

@@ -21,6 +21,7 @@
 #include <c10/core/ScalarType.h>
 #include <c10/core/Stream.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/util/Exception.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -58,15 +59,20 @@ inline constexpr std::array<std::pair<at::ScalarType, weights::DType>, 10> dtype
 /// A copy of a tensor in host memory that its device writes while the program continues.
 class Arriving {
  public:
-  /// Starts the copy. The call does not wait for the device.
+  /// Starts the copy. The call does not wait for the device if that has events.
   explicit Arriving(const at::Tensor& tensor) : host_{tensor} {
     if (tensor.is_cpu()) return;
     const c10::DeviceType type = tensor.device().type();
     const auto options = tensor.options().device(c10::kCPU).pinned_memory(true);
     host_ = at::empty(tensor.sizes(), options);
     host_.copy_(tensor, /*non_blocking=*/true);
-    event_.emplace(type);
-    event_->record(c10::impl::getDeviceGuardImpl(type)->getStream(tensor.device()));
+    try {
+      event_.emplace(type);
+      event_->record(c10::impl::getDeviceGuardImpl(type)->getStream(tensor.device()));
+    } catch (const c10::Error&) {  // the device has no events
+      event_.reset();
+      host_.copy_(tensor);
+    }
   }
 
   /// Tells whether `wait` returns without waiting.
