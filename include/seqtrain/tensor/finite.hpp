@@ -11,6 +11,7 @@
 #include <ATen/ops/sum.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::tensor {
 
@@ -31,6 +32,7 @@ namespace seqtrain::tensor {
 /// numbers once.
 inline void refuse_nan(const at::Tensor& tensor, const std::string& file, const std::string& name) {
   const at::NoGradGuard no_gradients;
+  const OneThread one_thread;
   // A sum is NaN if a number is, but also for other reasons, such as infinite numbers.
   if (std::isfinite(at::sum(tensor).item<float>())) return;
   if (!at::isnan(tensor).any().item<bool>()) return;
