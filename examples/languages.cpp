@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
@@ -237,14 +238,15 @@ void with_own_remedies(const Use& use) {
   try {
     use();
   } catch (const InputError& error) {
+    const char* const columns =
+        "name the columns text and label in the header, or without one by --columns";
+    const char* const labels = "train.csv needs texts of each of the language's labels";
     const std::string text = error.what();
-    for (const char* const flag : {"--label-field", "--text-field", "--labels "}) {
+    for (const auto& [flag, own] :
+         {std::pair{"--label-field", columns}, {"--text-field", columns}, {"--labels ", labels}}) {
       const auto place = text.find(flag);
       if (place == text.npos) continue;
-      throw InputError{
-          text.substr(0, text.rfind("; ", place)),
-          {},
-          "name the columns text and label in the header, or without one by --columns"};
+      throw InputError{text.substr(0, text.rfind("; ", place)), {}, own};
     }
     throw;
   }

@@ -298,9 +298,11 @@ class ParameterMaker {
 
   at::Tensor load(const weights::TensorView& stored, at::IntArrayRef shape) {
     if (at::IntArrayRef{stored.shape} != shape) {
-      throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
-                           weights::to_string({shape.data(), shape.size()}) + " in the model",
-                       checkpoint_->where(stored.name), std::string{options_.advice_on_sizes}};
+      throw InputError{
+          "has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
+              weights::to_string({shape.data(), shape.size()}) + " in the model",
+          checkpoint_->where(stored.name),
+          checkpoint_->adapter() != nullptr ? other_base : std::string{options_.advice_on_sizes}};
     }
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{
