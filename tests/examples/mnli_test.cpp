@@ -587,6 +587,18 @@ TEST_F(Mnli, RemovesTheCheckpointsOfAFinishedRunUnlessAskedToKeepThem) {
   EXPECT_NE(longer.output.find("extended from 4 to 8 steps"), std::string::npos) << longer.output;
 }
 
+TEST_F(Mnli, DoesNotWriteWhereAnotherProgramDoes) {
+  const auto held = lock_directory(directory_ / "run");
+  const auto checkpoints = (directory_ / "its own").string();
+  const auto refused = run_example("mnli", flags("run", "--checkpoint-dir '" + checkpoints + "'"));
+  EXPECT_EQ(refused.code, 2) << refused.output;
+  EXPECT_NE(refused.output.find((directory_ / "run").string() +
+                                ": another program writes its run here; wait for it"),
+            std::string::npos)
+      << refused.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run/model"));
+}
+
 TEST_F(Mnli, ReplacesTheCheckpointsOfAnOverwrittenRunByItsOwn) {
   const std::string keep = "--keep-last-checkpoint ";
   ASSERT_EQ(run_example("mnli", flags("run", keep + "--max-steps 1")).code, 0);

@@ -160,6 +160,12 @@ TEST_F(Predict, ReadsAFileThatAnArgumentNames) {
   ASSERT_EQ(named.code, 0) << named.output;
   EXPECT_EQ(std::ranges::count(named.output, '\n'), 2);
   EXPECT_EQ(run_example("predict", flags + "--strict - < " + texts.string()).output, named.output);
+  for (const auto& place : {directory_->path().string(), "< " + directory_->path().string()}) {
+    const auto directory = run_example("predict", flags + place);
+    EXPECT_EQ(directory.code, 2) << place;
+    EXPECT_NE(directory.output.find(": is a directory, not a file"), std::string::npos)
+        << directory.output;
+  }
   const auto missing = run_example("predict", flags + "no/such.csv");
   EXPECT_EQ(missing.code, 2);
   EXPECT_NE(missing.output.find("no/such.csv: "), std::string::npos) << missing.output;
@@ -169,7 +175,7 @@ TEST_F(Predict, LooksAtTheFileBeforeItFetchesTheModel) {
   const tests::Environment offline{"HF_HUB_OFFLINE", "1"};
   const auto names = write_file(*directory_ / "names.csv", "comment,label\nfine,good\n");
   for (const auto& [file, says] :
-       {std::pair{std::string{"no/such.csv"}, "no/such.csv: No such file"},
+       {std::pair{std::string{"no/such.csv"}, "no/such.csv: cannot be read: No such file"},
         {names.string(), "names.csv: no known field for the text"}}) {
     const auto run = run_example("predict", "--model no/such-model " + file);
     EXPECT_EQ(run.code, 2);
