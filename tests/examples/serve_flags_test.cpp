@@ -110,8 +110,8 @@ TEST_F(ServeFlagsTest, SayWhatIsWrong) {
   for (const char* flag :
        {"--port=65536", "--port=-1", "--threads=0", "--max-batch-tokens=0",
         "--max-concurrent-requests=0", "--max-client-batch-size=0", "--payload-limit=0",
-        "--max-windows=0", "--grace-seconds=0", "--model-name=", "--model-name=a/b",
-        "--model-name=a b", "--model-name=\xc3\xa9"}) {
+        "--max-windows=0", "--max-buffered-bytes=1", "--grace-seconds=0",
+        "--model-name=", "--model-name=a/b", "--model-name=a b", "--model-name=\xc3\xa9"}) {
     const std::string name{flag, std::string{flag}.find('=')};
     EXPECT_NE(tests::problem_of([&] {
                 parsed({"--model=m", flag});
