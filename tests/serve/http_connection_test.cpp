@@ -24,7 +24,7 @@ namespace {
 using tests::EchoServer;
 using tests::HttpClient;
 
-constexpr HttpReader::Limits limits{.header = 2048, .body = 4000};
+constexpr HttpReader::Limits tight_limits{.header = 2048, .body = 4000};
 
 /// Makes the bytes that a client sends: requests one after the other, whole or damaged.
 class Requests {
@@ -122,7 +122,7 @@ struct Expected {
 };
 
 Expected expected(std::string_view bytes) {
-  HttpReader reader{limits};
+  HttpReader reader{tight_limits};
   Expected found;
   for (;;) {
     std::size_t used = 0;
@@ -194,7 +194,7 @@ void be_a_client(std::uint16_t port, std::uint64_t seed) {
 TEST(HttpConnection, AnswersWhatTheReaderReadsHoweverItArrives) {
   const auto named = process_environment("SEQTRAIN_HTTP_CONNECTIONS");
   const auto count = parse_number<std::uint64_t>(named.value_or("500")).value();
-  EchoServer echo{{.limits = limits}};
+  EchoServer echo{{.limits = tight_limits}};
   const std::jthread answers{[&echo](const std::stop_token& stop) {
     for (; !stop.stop_requested(); std::this_thread::yield()) echo.answer_kept();
   }};
