@@ -290,12 +290,12 @@ TEST(AnyPredictor, TellsTheWindowThatDecidedWhateverElseIsInTheBatch) {
 }
 
 TEST(AnyPredictor, PoolsTheLogitsOfWindowsToTheBitsOfTheWholeText) {
-  for (const char* pooling : {"mean", "max"}) {
+  for (const std::string pooling : {"", R"(, "window_pooling": "max")"}) {
     const SavedModel saved;
     tests::write_file(saved.path() / "tokenizer_config.json",
                       R"({"tokenizer_class": "BertTokenizer", "model_max_length": 12,
-                          "long_texts": "windows", "window_stride": 3, "window_pooling": ")" +
-                          std::string{pooling} + "\"}");
+                          "long_texts": "windows", "window_stride": 3)" +
+                          pooling + "}");
     const AnyPredictor predictor{saved.path()};
     ASSERT_TRUE(predictor.windows());
     EXPECT_EQ(predictor.windows()->length, 12U);
