@@ -16,9 +16,10 @@ namespace {
 /// Parses flags in an environment without variables.
 struct ServeFlagsTest : testing::Test {
   ServeFlagsTest() {
-    for (const char* name : {"AIP_STORAGE_URI", "AIP_HEALTH_ROUTE", "AIP_PREDICT_ROUTE",
-                             "AIP_HTTP_PORT", "HOSTNAME", "PORT", "MAX_BATCH_TOKENS",
-                             "MAX_CONCURRENT_REQUESTS", "MAX_CLIENT_BATCH_SIZE", "PAYLOAD_LIMIT"}) {
+    for (const char* name :
+         {"AIP_STORAGE_URI", "AIP_HEALTH_ROUTE", "AIP_PREDICT_ROUTE", "AIP_HTTP_PORT", "HOSTNAME",
+          "PORT", "SEQTRAIN_HOST", "API_KEY", "MAX_BATCH_TOKENS", "MAX_CONCURRENT_REQUESTS",
+          "MAX_CLIENT_BATCH_SIZE", "PAYLOAD_LIMIT"}) {
       set.emplace_back(name, std::nullopt);
     }
   }
