@@ -24,6 +24,7 @@
 #include "support/one_thread.hpp"
 #include "support/problem_of.hpp"
 #include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace seqtrain::model {
 namespace {
@@ -736,6 +737,22 @@ TEST(AnyPredictor, RefusesLabelsThatAreNotTheModels) {
   std::filesystem::remove(left.path() / "performance.json");
   EXPECT_EQ(AnyPredictor{left.path()}.labels(),
             (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+}
+
+TEST(AnyPredictor, ReadsTextsAsTheFilesOfASentenceEncoderSay) {
+  const tests::TemporaryDirectory copy;
+  std::filesystem::copy(tests::golden() / "sentence", copy.path(),
+                        std::filesystem::copy_options::recursive);
+  const AnyPredictor plain{copy.path()};
+  tests::write_file(copy / "config_sentence_transformers.json",
+                    R"({"prompts": {"q": "the children "}, "default_prompt_name": "q"})");
+  tests::write_file(copy / "sentence_bert_config.json",
+                    R"({"max_seq_length": 9, "do_lower_case": true})");
+  const AnyPredictor changed{copy.path()};
+  EXPECT_EQ(plain.usual_length(), 24U);
+  EXPECT_EQ(changed.usual_length(), 9U);
+  EXPECT_EQ(changed.encode("RAN under the BRIDGE").input_ids,
+            plain.encode("the children ran under the bridge").input_ids);
 }
 
 }  // namespace
