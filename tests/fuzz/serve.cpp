@@ -5,10 +5,13 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/serve/contracts/forms.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
+#include <seqtrain/serve/contracts/torch_serve.hpp>
+#include <seqtrain/serve/decode_body.hpp>
 #include <seqtrain/serve/http_reader.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
@@ -64,6 +67,28 @@ void infer(const serve::HttpRequest& http) {
   });
 }
 
+/// A compressed body must be refused with a sentence or have at most the limit once it is decoded,
+/// and a form must be refused or have a field.
+void decode(std::string_view body) {
+  for (const char* coding : {"gzip", "zstd", "zstd, gzip"}) {
+    accepts([&] {
+      serve::HttpRequest request{.content_encoding = coding, .body = std::string{body}};
+      serve::decode_body(request, 4096);
+      require(request.body.size() <= 4096);
+    });
+  }
+  for (const char* type :
+       {"application/x-www-form-urlencoded", "multipart/form-data; boundary=x"}) {
+    accepts([&] {
+      const auto field = serve::forms::field_of(type, body);
+      require(!field || field->size() <= body.size());
+    });
+  }
+  accepts([&] { serve::forms::check_charset(body); });
+  accepts([&] { static_cast<void>(serve::torch_serve::read_text(body, "application/json")); });
+  accepts([&] { static_cast<void>(serve::read_rerank(body, {.client_batch = 32, .texts = 100})); });
+}
+
 /// Returns the requests that a reader finds if the bytes come in parts of this size. The parts may
 /// decide how early wrong bytes are refused.
 std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_size) {
@@ -98,6 +123,7 @@ std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_si
 void run(Input input) {
   const std::size_t part_size = 1 + input.take();
   read_body(input.text());
+  decode(input.text());
   infer({.body = std::string{input.text()}});
   const auto whole = requests_in(input.text(), std::string_view::npos);
   require(requests_in(input.text(), part_size) == whole);

@@ -21,6 +21,8 @@ TEST(FieldOfAForm, IsDataOrBody) {
   EXPECT_EQ(field_of(url_encoded, "x=1&body=two&y"), "two");
   EXPECT_EQ(field_of(url_encoded, "body=two&data=one&data=three"), "one");
   EXPECT_EQ(field_of(url_encoded, "data=%C3%A9%zz%4"), "\xC3\xA9%zz%4");
+  EXPECT_EQ(field_of(url_encoded, "data=&body=two"), "two");
+  EXPECT_EQ(field_of(url_encoded, "data="), "");
   EXPECT_EQ(field_of(multipart, part("data", "a\r\nb") + "--x1--\r\n"), "a\r\nb");
   EXPECT_EQ(field_of(multipart, part("file", "no") + part("body", "yes") + "--x1--"), "yes");
   EXPECT_EQ(field_of("Multipart/Form-Data; charset=utf-8; boundary=\"x1\"",

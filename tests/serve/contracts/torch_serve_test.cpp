@@ -38,6 +38,7 @@ TEST(TorchServeText, IsAJsonStringIfTheRequestSaysSo) {
   EXPECT_EQ(read_text(R"("a")")->texts.at(0).text, R"("a")");
   EXPECT_THROW((void)read_text("a", "application/json"), Refusal);
   EXPECT_THROW((void)read_text("1", "application/json"), Refusal);
+  EXPECT_THROW((void)read_text(R"("")", "application/json"), Refusal);
 }
 
 TEST(TorchServeError, HasACodeATypeAndAMessage) {

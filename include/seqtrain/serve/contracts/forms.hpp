@@ -46,10 +46,11 @@ struct ContentType {
 
 namespace detail {
 
-/// The fields that TorchServe's handlers read: `data`, else `body`.
+/// Returns the field that TorchServe's handlers read: `data`, or `body` if that is absent or empty.
 inline std::optional<std::string> preferred(std::optional<std::string> data,
                                             std::optional<std::string> body) {
-  return data ? std::move(data) : std::move(body);
+  const bool first = data && (!data->empty() || !body);
+  return first ? std::move(data) : std::move(body);
 }
 
 inline std::optional<std::string> url_encoded(std::string_view form) {

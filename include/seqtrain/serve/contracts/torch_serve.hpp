@@ -60,6 +60,7 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
   const bool is_json = forms::ContentType{content_type}.type == "application/json";
   auto text = is_json ? read_json(body, [](const auto& root) { return std::string{root.string()}; })
                       : std::string{body};
+  serve::detail::check_not_empty(text, "body");
   return Request{
       .single = true,
       .texts = {{.text = std::move(text), .write = write_answer, .truncation = Truncation::right}}};
