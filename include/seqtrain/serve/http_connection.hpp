@@ -55,12 +55,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   /// The data that all connections share.
   struct Shared {
-    HttpHandler handler;
+    HttpHandler handler = {};
     HttpReader::Limits limits = {};
     HttpTimeouts timeouts = {};
     /// Called for requests that are refused before the handler sees them.
-    std::function<void(const Refusal&)> refused;
-    std::function<void(HttpConnection&)> closed;
+    std::function<void(const Refusal&)> refused = {};
+    std::function<void(HttpConnection&)> closed = {};
     std::atomic<bool> draining = false;
     /// The bytes that all connections hold: bodies that arrive or are handled, and answers.
     ByteBudget budget{std::numeric_limits<std::size_t>::max()};
