@@ -42,11 +42,9 @@ class Responder {
   void on_connection(Continuation continuation) const {
     const auto connection = way_->connection;
     if (!connection) return;
-    boost::asio::dispatch(connection->strand(),
-                          [connection, continuation = std::move(continuation)] {
-                            if (connection->state_ != HttpConnection::State::handling) return;
-                            continuation();
-                          });
+    on_strand(connection, [connection, continuation = std::move(continuation)]() mutable {
+      if (connection->state_ == HttpConnection::State::handling) continuation();
+    });
   }
 
   /// Calls `listener` if the client hangs up before it gets its answer. Only the connection's
