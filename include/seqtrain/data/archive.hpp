@@ -76,11 +76,12 @@ class GzipDecoder {
   std::unique_ptr<z_stream, End> stream_{new z_stream{}};
 };
 
-/// Decodes the frames of a zstd file. A frame may need a window of at most 128 MiB.
+/// Decodes the frames of a zstd file. A frame may need a window of at most 2 ^ `window_log` bytes.
 class ZstdDecoder {
  public:
-  ZstdDecoder() {
+  explicit ZstdDecoder(int window_log) {
     if (stream_ == nullptr) throw std::bad_alloc{};
+    ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, window_log);
   }
 
   Decoded decode(std::string_view archive, std::span<char> out) {
@@ -105,10 +106,12 @@ class ZstdDecoder {
 /// Consecutive gzip members or zstd frames form one text.
 class ArchiveReader {
  public:
-  /// `archive` must outlive the reader. Errors call it `name`.
-  ArchiveReader(std::string_view archive, Compression compression, std::string name)
+  /// `archive` must outlive the reader. Errors call it `name`. The reader takes at most about
+  /// 2 ^ `window_log` bytes of memory for zstd, and refuses an archive that needs more.
+  ArchiveReader(std::string_view archive, Compression compression, std::string name,
+                int window_log = 27)
       : archive_{archive}, name_{std::move(name)} {
-    if (compression == Compression::zstd) decoder_.emplace<detail::ZstdDecoder>();
+    if (compression == Compression::zstd) decoder_.emplace<detail::ZstdDecoder>(window_log);
   }
 
   /// Fills `out` unless the text ends before. Returns the number of bytes, which is 0 at the end.

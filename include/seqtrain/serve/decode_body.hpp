@@ -34,7 +34,8 @@ inline std::string decompressed(std::string_view body, data::Compression coding,
                                 std::size_t limit) {
   std::string text;
   try {
-    data::ArchiveReader archive{body, coding, "body"};
+    constexpr int window_log = 23;  // 8 MiB, as RFC 9659 bounds it for HTTP
+    data::ArchiveReader archive{body, coding, "body", window_log};
     for (std::size_t made = 1; made > 0;) {
       const std::size_t begin = text.size();
       if (begin > limit) {
