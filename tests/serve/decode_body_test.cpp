@@ -2,6 +2,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <seqtrain/serve/decode_body.hpp>
 
@@ -41,6 +42,24 @@ TEST(DecodeBody, StopsAtTheLimit) {
     EXPECT_EQ(decoded(tests::gzipped(text), "gzip"), "413");
     EXPECT_EQ(decoded(tests::zstd_compressed(text), "zstd"), "413");
   }
+}
+
+/// Returns a zstd frame whose reader must keep 128 MiB of text.
+std::string with_large_window(const std::string& text) {
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 27);
+  std::string out(1000, '\0');
+  ZSTD_outBuffer to{out.data(), out.size(), 0};
+  ZSTD_inBuffer from{text.data(), text.size(), 0}, none{nullptr, 0, 0};
+  ZSTD_compressStream2(context, &to, &from, ZSTD_e_continue);
+  ZSTD_compressStream2(context, &to, &none, ZSTD_e_end);
+  ZSTD_freeCCtx(context);
+  out.resize(to.pos);
+  return out;
+}
+
+TEST(DecodeBody, RefusesAWindowThatTakesMuchMemory) {
+  EXPECT_EQ(decoded(with_large_window("text"), "zstd"), "400");
 }
 
 TEST(DecodeBody, RefusesOtherCodingsAndDamage) {
