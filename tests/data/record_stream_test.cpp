@@ -97,7 +97,7 @@ TEST(RecordStream, RefusesARecordWithFieldsThatAreNew) {
       "{\"sentence\": \"a\"}\n{\"question\": \"b\", \"sentence\": \"c\"}\n{\"sentence\": \"d\"}\n",
       {"1: a|~",
        "! in:2: question: the first record has no such field, so it is not clear how it is "
-       "meant; name the fields with --text-field, --pair-field and --label-field",
+       "meant; name the fields with --text-field and --pair-field",
        "3: d|~"});
 }
 

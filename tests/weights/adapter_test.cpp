@@ -227,10 +227,11 @@ TEST_F(AdapterFolder, OfEmbeddingsIsToldToBeMerged) {
       file("adapter_config.json") + ": trainable_token_indices: [5,6] is not supported" + merge);
   numbers_.reserve(9);
   add("bert.embeddings.word_embeddings.lora_embedding_A", {2, 40});
-  EXPECT_EQ(problem(), file("adapter_model.safetensors") +
-                           ": bert.embeddings.word_embeddings.lora_embedding_A: adapts an "
-                           "embedding, which is not supported" +
-                           merge);
+  EXPECT_EQ(problem(),
+            file("adapter_model.safetensors") +
+                ": base_model.model.bert.embeddings.word_embeddings.lora_embedding_A: adapts an "
+                "embedding, which is not supported" +
+                merge);
 }
 
 TEST_F(AdapterFolder, ThatIsDamagedIsRefused) {
