@@ -168,9 +168,12 @@ TEST(FindLabels, AreTheSameInEveryFormat) {
     const tests::RandomTable table{seed, several, fits_tsv};
     const auto lines = found_in(table.json_lines(), "f.jsonl", several, join);
     EXPECT_EQ(lines, found_in(table.csv(), "f.csv", several, join)) << seed;
-    if (fits_tsv) EXPECT_EQ(lines, found_in(table.tsv(), "f.tsv", several, join)) << seed;
-    if (!several)
+    if (fits_tsv) {
+      EXPECT_EQ(lines, found_in(table.tsv(), "f.tsv", several, join)) << seed;
+    }
+    if (!several) {
       EXPECT_EQ(lines, found_in(table.json_lines(true), "f.jsonl", false, join)) << seed;
+    }
     const bool warns = lines.find("labels that differ only") != std::string::npos;
     EXPECT_FALSE(join && warns) << seed;  // Nothing is left to join.
     alike += warns ? 1 : 0;
