@@ -96,7 +96,7 @@ TEST(FindModel, SaysHowToContinueAStoppedRun) {
   const auto problem = tests::problem_of([&] { find_model(place, log::Log{}); });
   EXPECT_EQ(problem, place +
                          ": is a run that was stopped before it had a model; to continue it: "
-                         "the same flags with --output-dir " +
+                         "seqtrain train with the same flags, --output-dir " +
                          place + " --resume auto");
 }
 

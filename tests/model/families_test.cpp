@@ -134,7 +134,7 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
       {"deberta-v2", R"("num_hidden_layers": 10001)", "num_hidden_layers: 10001 is above 10000"},
       {"deberta-v2", R"("type_vocab_size": -1)", "type_vocab_size: negative"},
       {"modernbert", R"("rope_scaling": {"rope_type": "linear", "factor": 4.0})",
-       "rope_scaling: not supported"},
+       "rope_scaling.rope_type: 'linear' is not supported; supported is default"},
       {"modernbert", R"("rope_parameters": {"full_attention": {"type": "linear"}})",
        "rope_parameters.full_attention.type: 'linear' is not supported; supported is default"},
       {"modernbert", R"("rope_parameters": {"full_attention": {"rope_type": "yarn"}})",
@@ -145,7 +145,7 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
        "hidden_activation: 'silu' is not supported; supported are gelu, gelu_new, "
        "gelu_pytorch_tanh, relu"},
       {"modernbert", R"("layer_types": ["full_attention"])",
-       "layer_types: is not one type for each layer"},
+       "layer_types: has 1 types, but num_hidden_layers is 22"},
       {"modernbert", R"("num_hidden_layers": 1, "layer_types": ["chunked"])",
        "layer_types: 'chunked' is not supported; supported are full_attention, sliding_attention"},
       {"modernbert", R"("num_attention_heads": 256)",
