@@ -58,9 +58,8 @@ struct ServeFlags {
              "PLACE is as for --model; or a folder of adapters, each named by its own folder")
         .add("model-name", model_name, "name of the model in the Open Inference Protocol's paths")
         .add("host", host,
-             "IP address to listen on; 127.0.0.1 reaches this machine's own programs only, 0.0.0.0 "
-             "is "
-             "for all that reach the machine (SEQTRAIN_HOST; HOSTNAME, if it is an address)")
+             "IP address to listen on; 127.0.0.1 serves this machine's own programs only, 0.0.0.0 "
+             "all that reach the machine (SEQTRAIN_HOST; HOSTNAME, if it is an address)")
         .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")
         .add("precision", precision,
@@ -92,6 +91,25 @@ struct ServeFlags {
              "seconds after SIGTERM within which accepted requests are answered");
     if (!flags.parse(argc, argv)) return false;
     if (api_key.empty()) read_text("API_KEY", api_key);  // after --help, which shows defaults
+    check();
+    return true;
+  }
+
+  [[nodiscard]] seqtrain::serve::ServiceOptions service_options() const {
+    return {.max_batch_tokens = static_cast<std::size_t>(max_batch_tokens),
+            .max_concurrent_requests = static_cast<std::size_t>(max_concurrent_requests),
+            .max_client_batch_size = static_cast<std::size_t>(max_client_batch_size),
+            .max_windows = static_cast<std::size_t>(max_windows),
+            .max_body = static_cast<std::size_t>(payload_limit),
+            .access = {.origins = cors_allow_origin, .api_key = api_key, .hosts = allowed_hosts},
+            .model_name = model_name,
+            .health_route = health_route,
+            .predict_route = predict_route};
+  }
+
+ private:
+  /// Throws `InputError` if a value is not allowed.
+  void check() const {
     seqtrain::cli::require(!model.empty(), "model",
                            "is needed: the folder of a fine-tuned model or of its runs");
     seqtrain::cli::require(
@@ -110,22 +128,8 @@ struct ServeFlags {
                            "must be at least --payload-limit");
     seqtrain::cli::require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
                            "must be above 0 and below a million");
-    return true;
   }
 
-  [[nodiscard]] seqtrain::serve::ServiceOptions service_options() const {
-    return {.max_batch_tokens = static_cast<std::size_t>(max_batch_tokens),
-            .max_concurrent_requests = static_cast<std::size_t>(max_concurrent_requests),
-            .max_client_batch_size = static_cast<std::size_t>(max_client_batch_size),
-            .max_windows = static_cast<std::size_t>(max_windows),
-            .max_body = static_cast<std::size_t>(payload_limit),
-            .access = {.origins = cors_allow_origin, .api_key = api_key, .hosts = allowed_hosts},
-            .model_name = model_name,
-            .health_route = health_route,
-            .predict_route = predict_route};
-  }
-
- private:
   void read_environment() {
     read_text("AIP_STORAGE_URI", model);
     read_text("AIP_HEALTH_ROUTE", health_route);

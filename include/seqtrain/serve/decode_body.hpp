@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/data/archive.hpp>
+#include <seqtrain/serve/http_head.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/refusal.hpp>
 
@@ -20,15 +20,6 @@ namespace seqtrain::serve {
 inline constexpr std::string_view body_codings = "gzip, zstd";
 
 namespace detail {
-
-/// Returns a text in lower case without blanks around it. Only ASCII letters change.
-inline std::string plain_name(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  const auto begin = std::min(text.find_first_not_of(blanks), text.size());
-  std::string name{text.substr(begin, text.find_last_not_of(blanks) + 1 - begin)};
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
-}
 
 inline std::string decompressed(std::string_view body, data::Compression coding,
                                 std::size_t limit) {
@@ -66,10 +57,12 @@ inline void decode_body(HttpRequest& request, std::size_t limit) {
     throw Refusal{415, error_type::validation, "the body has more than 4 codings"};
   }
   for (auto coding = codings.rbegin(); coding != codings.rend(); ++coding) {
-    const std::string name = detail::plain_name(*coding);
-    const bool gzip = name == "gzip" || name == "x-gzip";
-    if (name.empty() || name == "identity") continue;
-    if (!gzip && name != "zstd") {
+    const auto is = [name = http_syntax::trimmed(*coding)](std::string_view other) {
+      return http_syntax::equals(name, other);
+    };
+    const bool gzip = is("gzip") || is("x-gzip");
+    if (is("") || is("identity")) continue;
+    if (!gzip && !is("zstd")) {
       throw Refusal{415, error_type::validation,
                     "the body's coding is not supported; gzip and zstd are"};
     }

@@ -9,39 +9,42 @@
 
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/lists.hpp>
-#include <seqtrain/serve/decode_body.hpp>
+#include <seqtrain/serve/http_head.hpp>
 #include <seqtrain/serve/refusal.hpp>
 
 /// Bodies in the two forms of HTML: `application/x-www-form-urlencoded`, which `curl -d` and
 /// `--data-urlencode` send, and `multipart/form-data`, which `curl -F` sends.
 namespace seqtrain::serve::forms {
 
-/// A `Content-Type`: its type in lower case, and its parameters as sent.
-struct ContentType {
-  std::string type = {};
-  std::string_view parameters = {};
-
+/// A `Content-Type`: a type with parameters.
+class ContentType {
+ public:
   explicit ContentType(std::string_view header) {
     const auto end = std::min(header.find(';'), header.size());
-    type = serve::detail::plain_name(header.substr(0, end));
-    parameters = header.substr(std::min(end + 1, header.size()));
+    type_ = http_syntax::trimmed(header.substr(0, end));
+    parameters_ = header.substr(std::min(end + 1, header.size()));
   }
 
+  [[nodiscard]] bool is(std::string_view type) const { return http_syntax::equals(type_, type); }
+
   /// Returns the value of a parameter, without quotes around it, or nothing.
-  [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const {
-    for (std::string_view rest = parameters; !rest.empty();) {
+  [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const {
+    for (std::string_view rest = parameters_; !rest.empty();) {
       const auto equals = std::min(rest.find('='), rest.size());
-      const std::string found = serve::detail::plain_name(rest.substr(0, equals));
+      const auto found = http_syntax::trimmed(rest.substr(0, equals));
       rest.remove_prefix(std::min(equals + 1, rest.size()));
       const bool quoted = rest.starts_with('"');
       const auto end = std::min(quoted ? rest.find('"', 1) : rest.find(';'), rest.size());
       const auto value = rest.substr(quoted ? 1 : 0, quoted ? end - 1 : end);
-      if (found == name) return std::string{value};
+      if (http_syntax::equals(found, name)) return value;
       const auto next = rest.find(';', std::min(end, rest.size()));
       rest = next == rest.npos ? std::string_view{} : rest.substr(next + 1);
     }
     return {};
   }
+
+ private:
+  std::string_view type_, parameters_;
 };
 
 namespace detail {
@@ -68,10 +71,11 @@ inline std::optional<std::string> url_encoded(std::string_view form) {
 }
 
 /// Returns the name of a part of a form, given the part's header.
-inline std::string name_of_part(std::string_view header) {
+inline std::string_view name_of_part(std::string_view header) {
   for (const std::string_view line : split(header, '\n')) {
     const auto colon = std::min(line.find(':'), line.size());
-    if (serve::detail::plain_name(line.substr(0, colon)) != "content-disposition") continue;
+    const auto field = http_syntax::trimmed(line.substr(0, colon));
+    if (!http_syntax::equals(field, "Content-Disposition")) continue;
     auto value = line.substr(std::min(colon + 1, line.size()));
     if (value.ends_with('\r')) value.remove_suffix(1);
     return ContentType{value}.parameter("name").value_or("");
@@ -79,11 +83,11 @@ inline std::string name_of_part(std::string_view header) {
   return {};
 }
 
-inline std::optional<std::string> multipart(std::string_view form, const std::string& boundary) {
+inline std::optional<std::string> multipart(std::string_view form, std::string_view boundary) {
   const auto wrong = [](const std::string& what) {
     return Refusal{400, error_type::validation, "the form " + what};
   };
-  const std::string mark = "--" + boundary, next = "\r\n" + mark;
+  const std::string mark = std::string{"--"}.append(boundary), next = "\r\n" + mark;
   std::optional<std::string> data, body;
   auto at = form.starts_with(mark) ? 0 : form.find(next);
   if (at == form.npos) throw wrong("does not begin with the boundary of Content-Type");
@@ -92,7 +96,7 @@ inline std::optional<std::string> multipart(std::string_view form, const std::st
     const auto header_end = form.find("\r\n\r\n", at);
     const auto end = header_end == form.npos ? form.npos : form.find(next, header_end + 2);
     if (end == form.npos) throw wrong("has no end: the last boundary is missing");
-    const std::string name = name_of_part(form.substr(at, header_end - at));
+    const auto name = name_of_part(form.substr(at, header_end - at));
     const auto begin = std::min(header_end + 4, end);
     std::string value{form.substr(begin, end - begin)};
     if (name == "data" && !data) data = std::move(value);
@@ -110,8 +114,8 @@ inline std::optional<std::string> multipart(std::string_view form, const std::st
 [[nodiscard]] inline std::optional<std::string> field_of(std::string_view content_type,
                                                          std::string_view body) {
   const ContentType type{content_type};
-  if (type.type == "application/x-www-form-urlencoded") return detail::url_encoded(body);
-  if (type.type != "multipart/form-data") return {};
+  if (type.is("application/x-www-form-urlencoded")) return detail::url_encoded(body);
+  if (!type.is("multipart/form-data")) return {};
   const auto boundary = type.parameter("boundary");
   if (!boundary || boundary->empty() || boundary->size() > 200) {
     throw Refusal{400, error_type::validation, "multipart/form-data needs a boundary"};
@@ -125,8 +129,9 @@ inline std::optional<std::string> multipart(std::string_view form, const std::st
 inline void check_charset(std::string_view content_type) {
   const auto charset = ContentType{content_type}.parameter("charset");
   if (!charset) return;
-  const std::string name = serve::detail::plain_name(*charset);
-  if (name == "utf-8" || name == "utf8" || name == "us-ascii") return;
+  for (const std::string_view good : {"utf-8", "utf8", "us-ascii"}) {
+    if (http_syntax::equals(http_syntax::trimmed(*charset), good)) return;
+  }
   throw Refusal{415, error_type::validation, "the body's charset is not supported; send UTF-8"};
 }
 

@@ -57,7 +57,7 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
   const auto begin = body.find_first_not_of(" \t\r\n");
   if (begin == body.npos) throw Refusal{400, error_type::empty, "the body cannot be empty"};
   if (body[begin] == '{' || body[begin] == '[') return {};
-  const bool is_json = forms::ContentType{content_type}.type == "application/json";
+  const bool is_json = forms::ContentType{content_type}.is("application/json");
   auto text = is_json ? read_json(body, [](const auto& root) { return std::string{root.string()}; })
                       : std::string{body};
   serve::detail::check_not_empty(text, "body");
