@@ -123,6 +123,20 @@ TEST(HttpServer, RunsNoBodyAsARequest) {
   }
 }
 
+TEST(HttpServer, KeepsNothingThatARefusedClientStillSends) {
+  EchoServer echo{{.limits = {.body = 1000}}};
+  HttpClient client{echo.port()};
+  client.send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n" +
+              std::string(30'000, 'a'));
+  EXPECT_EQ(client.read().status, 413);
+  std::size_t most = 0;
+  const std::string more(100'000, 'a');
+  for (int i = 0; i < 300 && client.send(more); ++i) {
+    most = std::max(most, echo.server.buffered_bytes());
+  }
+  EXPECT_LE(most, 100'000u);
+}
+
 TEST(HttpServer, KeepsLittleOfPipelinedRequests) {
   EchoServer echo;
   const std::string one = "GET /x HTTP/1.1\r\nHost: x\r\nX: " + std::string(900, 'a') + "\r\n\r\n";

@@ -211,6 +211,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
       return;
     }
     if (error) return close();  // A client that sends nothing more does not wait for an answer.
+    if (state_ == State::lingering) return wait_for_bytes();  // What it still sends does not count.
     std::string_view bytes{buffer.data(), size};
     if (ahead || !in_.empty()) keep(std::exchange(bytes, {}));
     if (state_ == State::reading) advance(bytes);
@@ -315,6 +316,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   /// it, and the client may lose the answer.
   void linger() {
     state_ = State::lingering;
+    in_ = {};
+    begin_ = 0;
+    count_bytes();
     set_deadline(shared_.timeouts.linger);
     boost::system::error_code error;
     socket_.shutdown(Socket::shutdown_send, error);
