@@ -164,15 +164,8 @@ class CheckpointSearch {
   /// Returns the checkpoint in a directory that the user has named. Throws `InputError` if it is
   /// not complete.
   std::shared_ptr<const Checkpoint> at(const std::filesystem::path& path) const {
-    try {
-      return std::make_shared<Checkpoint>(path.string(), [&](const std::string& name) {
-        return local_->files().read(path / name);
-      });
-    } catch (const InputError&) {
-      throw;
-    } catch (const Error& error) {  // the system cannot read it
-      throw InputError{error.what()};
-    }
+    return std::make_shared<Checkpoint>(
+        path.string(), [&](const std::string& name) { return local_->files().read(path / name); });
   }
 
   /// Returns a local checkpoint. If it is missing or broken, logs that and returns null.

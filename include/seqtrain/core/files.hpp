@@ -215,9 +215,14 @@ class Files {
     if (file.file_.number < 0 && is_missing(errno)) return {};
     struct ::stat status = {};
     const bool opened = file.file_.number >= 0 && ::fstat(file.file_.number, &status) == 0;
+    if (!opened && (errno == ELOOP || errno == ENAMETOOLONG)) {
+      throw system_error<InputError>("cannot be read", path.string());
+    }
     check(opened, "cannot be read", path);
     if (S_ISDIR(status.st_mode)) return {};
-    if (!S_ISREG(status.st_mode)) throw Error{"is not a regular file", {.object = path.string()}};
+    if (!S_ISREG(status.st_mode)) {
+      throw InputError{"is not a regular file", {.object = path.string()}};
+    }
     return map(file, static_cast<std::size_t>(status.st_size));
   }
 
