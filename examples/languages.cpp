@@ -241,9 +241,12 @@ void with_own_remedies(const Use& use) {
     const char* const columns =
         "name the columns text and label in the header, or without one by --columns";
     const char* const labels = "train.csv needs texts of each of the language's labels";
+    const char* const one = "here a text has one label";
     const std::string text = error.what();
-    for (const auto& [flag, own] :
-         {std::pair{"--label-field", columns}, {"--text-field", columns}, {"--labels ", labels}}) {
+    for (const auto& [flag, own] : {std::pair{"--label-field", columns},
+                                    {"--text-field", columns},
+                                    {"--labels ", labels},
+                                    {"--problem-type", one}}) {
       const auto place = text.find(flag);
       if (place == text.npos) continue;
       throw InputError{text.substr(0, text.rfind("; ", place)), {}, own};
