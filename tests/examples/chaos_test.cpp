@@ -66,7 +66,7 @@ TEST_F(Chaos, ASecondProcessIsRefused) {
   }
   const int code = wait_for(start(words, directory_ / "second.log"));
   EXPECT_EQ(code, 2) << read_file(directory_ / "second.log");
-  EXPECT_NE(read_file(directory_ / "second.log").find("another process"), std::string::npos);
+  EXPECT_NE(read_file(directory_ / "second.log").find("another program"), std::string::npos);
   EXPECT_EQ(wait_for(first), 0) << read_file(directory_ / "first.log");
 }
 
