@@ -202,8 +202,10 @@ TEST(HttpConnection, AnswersWhatTheReaderReadsHoweverItArrives) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     be_a_client(echo.port(), seed);
   }
-  while (echo.metrics.connections > 0) std::this_thread::yield();
-  EXPECT_EQ(echo.server.buffered_bytes(), 0u);
+  // A connection gives its bytes back when its last step has ended.
+  while (echo.metrics.connections > 0 || echo.server.buffered_bytes() > 0) {
+    std::this_thread::yield();
+  }
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST(HttpServer, RefusesBodiesBeyondItsBudget) {
             std::string(90'000, 'a'));
   while (echo.server.buffered_bytes() < 90'000) std::this_thread::yield();
   HttpClient other{echo.port()};
-  const auto refused = other.post("/x", std::string(60'000, 'b'));
+  const auto refused = other.post("/x", std::string(70'000, 'b'));
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.headers.at("Retry-After"), "1");
   EXPECT_EQ(refused.headers.at("Connection"), "close");
