@@ -96,13 +96,13 @@ TEST(PretrainedWords, ADecoderWithoutABiasGetsZeros) {
   const weights::FastaiFile whole{tests::awd_lstm_golden() / "language.pth"};
   const auto words = weights::read_pickled_words(tests::awd_lstm_golden() / "words.pkl");
   std::vector<weights::TensorView> tensors;
-  for (const auto& parameter : make_language_model(1).parameters()) {
+  auto model = make_language_model(1);
+  for (const auto& parameter : model.parameters()) {
     if (parameter.name == "1.decoder.bias") continue;
     tensors.push_back(whole.at(parameter.name));
     tensors.back().name = parameter.name;
   }
   weights::write_torch_file(directory / "without.pth", tensors);
-  auto model = make_language_model(1);
   load(model, words, weights::FastaiFile{directory / "without.pth"}, words);
   const auto& bias = model.parameters().back();
   ASSERT_EQ(bias.name, "1.decoder.bias");

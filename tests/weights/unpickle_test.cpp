@@ -17,9 +17,11 @@ using namespace std::string_literals;
 
 constexpr std::array<std::string_view, 2> globals{"collections.OrderedDict", "torch.rebuild"};
 
+/// A pickle refers to the bytes that it was read from.
 Pickle parse(const std::string& program) {
   return parse_pickle(tests::bytes_of(program), "p", globals);
 }
+Pickle parse(std::string&&) = delete;
 
 template <class T>
 T value(const std::string& program) {
@@ -70,19 +72,22 @@ TEST(Unpickle, BuildsContainers) {
 }
 
 TEST(Unpickle, ACallIsDataAndNothingElse) {
-  const auto pickle = parse("ctorch\nrebuild\nK\x07\x85R."s);
+  const auto program = "ctorch\nrebuild\nK\x07\x85R."s;
+  const auto pickle = parse(program);
   const auto& call = std::get<Pickle::Call>(pickle[pickle.root]);
   EXPECT_EQ(std::get<Pickle::Global>(pickle[call.function]).name, "torch.rebuild");
   EXPECT_EQ(std::get<Pickle::Tuple>(pickle[call.arguments]).items.size(), 1u);
 }
 
 TEST(Unpickle, AnOrderedDictIsADictAndItsAttributesAreDropped) {
-  const auto pickle = parse("ccollections\nOrderedDict\n)R\x8c\x01kNs}\x8c\x09_metadataNsb."s);
+  const auto program = "ccollections\nOrderedDict\n)R\x8c\x01kNs}\x8c\x09_metadataNsb."s;
+  const auto pickle = parse(program);
   EXPECT_EQ(std::get<Pickle::Dict>(pickle[pickle.root]).members.size(), 1u);
 }
 
 TEST(Unpickle, TheMemoGivesTheSameValueAgain) {
-  const auto pickle = parse("(]q\x05h\x05t."s);
+  const auto program = "(]q\x05h\x05t."s;
+  const auto pickle = parse(program);
   const auto& items = std::get<Pickle::Tuple>(pickle[pickle.root]).items;
   EXPECT_EQ(items.at(0), items.at(1));
 }
@@ -117,7 +122,8 @@ TEST(Unpickle, ReadsBytes) {
 }
 
 TEST(Unpickle, AnObjectKeepsItsAttributes) {
-  const auto pickle = parse("ctorch\nrebuild\n)\x81}\x8c\x01kK\x05sb."s);
+  const auto program = "ctorch\nrebuild\n)\x81}\x8c\x01kK\x05sb."s;
+  const auto pickle = parse(program);
   const auto& call = std::get<Pickle::Call>(pickle[pickle.root]);
   EXPECT_EQ(pickle.called(pickle.root), "torch.rebuild");
   ASSERT_TRUE(call.state);
@@ -164,7 +170,8 @@ TEST(Unpickle, LengthsAreCheckedBeforeAnythingIsTaken) {
 
 TEST(Unpickle, DepthIsNoDanger) {
   const std::size_t depth = 1'000'000;
-  const auto pickle = parse(")" + std::string(depth, '\x85') + ".");
+  const auto program = ")" + std::string(depth, '\x85') + ".";
+  const auto pickle = parse(program);
   EXPECT_EQ(pickle.values.size(), depth + 1);
   expect_refused(std::string(depth, '('), "cut off in the middle");
 }

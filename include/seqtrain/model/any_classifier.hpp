@@ -145,10 +145,12 @@ class AnyClassifier {
   [[nodiscard]] Precision precision() const { return precision_; }
 
   /// Throws `Error` if the model was loaded for predictions only.
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const& {
     check_trainable();
     return loaded_.parameters;
   }
+  /// A temporary model would take its parameters with it.
+  void parameters() const&& = delete;
   /// Throws as `parameters` does.
   [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters()}; }
 

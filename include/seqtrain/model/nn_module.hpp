@@ -81,7 +81,9 @@ class NnModule {
     return loss_.rows(logits, batch);
   }
 
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const& { return parameters_; }
+  /// A temporary model would take its parameters with it.
+  void parameters() const&& = delete;
   [[nodiscard]] Module& module() { return *module_; }
 
   /// Returns the parameters and then the buffers.

@@ -147,7 +147,9 @@ class AwdLstmClassifier {
     return loss_.rows(logits, batch);
   }
 
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const& { return parameters_; }
+  /// A temporary model would take its parameters with it.
+  void parameters() const&& = delete;
   [[nodiscard]] const AwdLstmClassifierOptions& options() const { return options_; }
   [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
   [[nodiscard]] ProblemType problem_type() const { return options_.problem_type; }

@@ -98,7 +98,9 @@ class LanguageModel {
     return static_cast<double>(batch.labels.size());
   }
 
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const& { return parameters_; }
+  /// A temporary model would take its parameters with it.
+  void parameters() const&& = delete;
   [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
   [[nodiscard]] const AwdLstm& encoder() const { return encoder_; }
 
