@@ -93,9 +93,10 @@ TEST(Unpickle, TheMemoGivesTheSameValueAgain) {
 }
 
 TEST(Unpickle, AListMayHoldItself) {
-  const auto pickle = parse(
+  const auto program =
       "]q\x00h\x00"
-      "a."s);
+      "a."s;
+  const auto pickle = parse(program);
   EXPECT_EQ(std::get<Pickle::List>(pickle[pickle.root]).items.at(0), pickle.root);
 }
 
