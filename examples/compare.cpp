@@ -17,8 +17,7 @@
 #include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log/log.hpp>
-
-#include "compared_runs.hpp"
+#include <seqtrain/page/compared_runs.hpp>
 
 using namespace seqtrain;
 
@@ -40,17 +39,17 @@ std::function<std::string(std::string_view)> reader_of(const std::string& place)
 }
 
 /// Reads a run from its directory, or from the folder of its results in a bucket.
-compare::ComparedRun load(const std::string& place) {
+page::compare::ComparedRun load(const std::string& place) {
   const auto text = reader_of(place);
-  const compare::RunFiles files{.name = place,
-                                .metrics = text("metrics.json"),
-                                .predictions = text("predictions.jsonl"),
-                                .log = text("train_log.jsonl")};
+  const page::compare::RunFiles files{.name = place,
+                                      .metrics = text("metrics.json"),
+                                      .predictions = text("predictions.jsonl"),
+                                      .log = text("train_log.jsonl")};
   if (files.metrics.empty()) {
     throw InputError{
         "holds no metrics.json", {.object = place}, "name the place of a finished run"};
   }
-  return compare::read_run(files);
+  return page::compare::read_run(files);
 }
 
 int main(int argc, char** argv) {
@@ -71,9 +70,9 @@ int main(int argc, char** argv) {
     }
     if (!flags.parse(static_cast<int>(others.size()), others.data())) return;
     if (places.size() < 2) throw InputError{"needs two runs to compare", {}, "name their places"};
-    std::vector<compare::ComparedRun> runs;
+    std::vector<page::compare::ComparedRun> runs;
     for (const auto& place : places) runs.push_back(load(place));
-    std::cout << compare::comparison_text(runs) << std::flush;
-    if (!page.empty()) write_file_atomically(page, compare::comparison_page(runs));
+    std::cout << page::compare::comparison_text(runs) << std::flush;
+    if (!page.empty()) write_file_atomically(page, page::compare::comparison_page(runs));
   });
 }

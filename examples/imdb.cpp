@@ -1,20 +1,25 @@
 // Fine-tunes a classifier on film reviews, or only its head. See docs/flags.md.
-#include <seqtrain/cli/run.hpp>
+#include <utility>
 
-#include "fine_tune.hpp"
+#include <seqtrain/experiment.hpp>
+
 #include "open_file.hpp"
 
 using namespace seqtrain;
 
 int imdb_main(int argc, char** argv) {
-  return cli::run([&](log::Log& log) {
-    cli::TrainFlags flags;
-    flags.train_file = "aclImdb/train";
-    flags.dev_file = "aclImdb/test";
-    flags.max_length = 512;
-    flags.learning_rate = 2e-5;
-    flags.open = open_file;
-    cli::Flags parser{"imdb", "fine-tunes a classifier on film reviews", log};
-    if (flags.parse(parser, argc, argv)) fine_tune(log, "imdb", flags, parser);
+  cli::TrainFlags defaults;
+  defaults.train_file = "aclImdb/train";
+  defaults.dev_file = "aclImdb/test";
+  defaults.max_length = 512;
+  defaults.learning_rate = 2e-5;
+  defaults.open = open_file;
+  const experiment::ProgramOptions options{.name = "imdb",
+                                           .purpose = "fine-tunes a classifier on film reviews",
+                                           .defaults = std::move(defaults)};
+  return experiment::main(argc, argv, options, [](experiment::Run& run) {
+    auto model = run.model();
+    auto optimizer = run.optimizer(model);
+    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
   });
 }

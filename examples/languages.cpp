@@ -17,19 +17,19 @@
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/dist/world.hpp>
+#include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish.hpp>
+#include <seqtrain/storage/local_input.hpp>
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
-#include "job_dir.hpp"
 #include "languages/framework.hpp"
 #include "languages/places.hpp"
 #include "languages/stages.hpp"
-#include "local_input.hpp"
 
 using namespace seqtrain;
 
@@ -211,10 +211,10 @@ std::optional<sink::Any> prepare_job(Job& job, const LanguagesFlags& given,
   const auto folder = given.languages.fetch(job.lang, found, job.log);
   std::optional<sink::Any> place;
   if (!given.model_dir.empty()) {
-    place = open_job_dir(given.languages.models(given.model_dir), job.log);
+    place = experiment::open_job_dir(given.languages.models(given.model_dir), job.log);
   }
   if (job.published) {
-    job.published->pretrained = local_input(job.published->pretrained, job.log);
+    job.published->pretrained = storage::local_input(job.published->pretrained, job.log);
     gather_published(job, folder);
   } else {
     job.data = folder;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seqtrain/cli/predict_flags.hpp>
+#include <seqtrain/cli/predict_input.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/system_error.hpp>
@@ -20,20 +22,17 @@
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/predict/comparison.hpp>
+#include <seqtrain/storage/find_model.hpp>
+#include <seqtrain/storage/local_input.hpp>
 #include <seqtrain/tensor/machine.hpp>
-
-#include "comparison.hpp"
-#include "find_model.hpp"
-#include "local_input.hpp"
-#include "predict_flags.hpp"
-#include "predict_input.hpp"
 
 using namespace seqtrain;
 
 /// Shows the progress of a stream on a terminal.
 class StreamBar {
  public:
-  explicit StreamBar(const PredictInput& input) : size_{input.size().value_or(0)} {}
+  explicit StreamBar(const cli::PredictInput& input) : size_{input.size().value_or(0)} {}
 
   void operator()(const predict::StreamProgress& progress) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
@@ -54,7 +53,7 @@ class StreamBar {
 
 /// The records to label.
 struct Records {
-  PredictInput input;
+  cli::PredictInput input;
   std::string name;
   data::ReadOptions options;
 };
@@ -71,7 +70,7 @@ predict::StreamProgress answer(const Records& from, const P& predictor,
   return predict::answer_stream(records, predictor, write, options);
 }
 
-void check(const predict::StreamProgress& done, const PredictFlags& flags) {
+void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) {
   if (done.wrong == 0) return;
   throw InputError{
       std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
@@ -79,7 +78,7 @@ void check(const predict::StreamProgress& done, const PredictFlags& flags) {
       "their answers say why"};
 }
 
-void label_records(Records records, const FieldsOfRun& run, const PredictFlags& flags,
+void label_records(Records records, const cli::FieldsOfRun& run, const cli::PredictFlags& flags,
                    const std::filesystem::path& base) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
@@ -93,12 +92,13 @@ void label_records(Records records, const FieldsOfRun& run, const PredictFlags& 
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
   if (flags.reads_stdin() && !run.empty()) {
-    records.options = options_for(records.input.beginning(), records.name, records.options, run);
+    records.options =
+        cli::options_for(records.input.beginning(), records.name, records.options, run);
   }
   const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
   if (flags.compare.empty()) return check(answer(records, predictor, options), flags);
   const auto other = load_in(flags.compare);
-  const Compared compared{predictor, other};
+  const predict::Compared compared{predictor, other};
   const auto done = answer(records, compared, options);
   std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';
@@ -121,36 +121,36 @@ void demand_records(int input, const std::string& name) {
 
 /// Labels the records of a file. An error in its format or its fields is found before the model is
 /// fetched and loaded.
-void label_file(PredictFlags flags) {
-  flags.file = local_input(flags.file, log::log_on_stderr()).string();
+void label_file(cli::PredictFlags flags) {
+  flags.file = storage::local_input(flags.file, log::log_on_stderr()).string();
   const auto file = open_records(flags.file);
   demand_records(file.number, flags.file);
-  Records records{.input = PredictInput{{file.number, flags.file}},
+  Records records{.input = cli::PredictInput{{file.number, flags.file}},
                   .name = flags.file,
                   .options = flags.read_options()};
   const std::string& beginning = records.input.beginning();
   std::error_code none;
   const bool is_here = std::filesystem::exists(flags.model, none);
-  if (!is_here) check_beginning(beginning, flags.file, records.options);
-  const auto found = find_model(flags.model, log::log_on_stderr());
+  if (!is_here) cli::check_beginning(beginning, flags.file, records.options);
+  const auto found = storage::find_model(flags.model, log::log_on_stderr());
   flags.model = found.directory.string();
-  const auto run = FieldsOfRun::of_model(flags.model);
-  records.options = options_for(beginning, records.name, records.options, run);
-  check_beginning(beginning, flags.file, records.options);
+  const auto run = cli::FieldsOfRun::of_model(flags.model);
+  records.options = cli::options_for(beginning, records.name, records.options, run);
+  cli::check_beginning(beginning, flags.file, records.options);
   label_records(std::move(records), run, flags, found.base);
 }
 
 int predict_main(int argc, char** argv) {
   return cli::run([&] {
-    PredictFlags flags;
+    cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     if (!flags.reads_stdin()) return label_file(flags);
     demand_records(STDIN_FILENO, flags.input_name());
-    const auto found = find_model(flags.model, log::log_on_stderr());
+    const auto found = storage::find_model(flags.model, log::log_on_stderr());
     flags.model = found.directory.string();
-    label_records({.input = PredictInput{{STDIN_FILENO, flags.input_name()}},
+    label_records({.input = cli::PredictInput{{STDIN_FILENO, flags.input_name()}},
                    .name = flags.input_name(),
                    .options = flags.read_options()},
-                  FieldsOfRun::of_model(flags.model), flags, found.base);
+                  cli::FieldsOfRun::of_model(flags.model), flags, found.base);
   });
 }

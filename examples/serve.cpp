@@ -6,16 +6,15 @@
 #include <utility>
 
 #include <seqtrain/cli/run.hpp>
+#include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/serve/server.hpp>
+#include <seqtrain/storage/find_adapters.hpp>
+#include <seqtrain/storage/find_model.hpp>
 #include <seqtrain/tensor/machine.hpp>
-
-#include "find_adapters.hpp"
-#include "find_model.hpp"
-#include "serve_flags.hpp"
 
 using namespace seqtrain;
 
@@ -29,17 +28,17 @@ model::AnyPredictor with_adapter(model::AnyPredictor& predictor, const std::stri
   }
 }
 
-void serve_model(const ServeFlags& flags, const log::Log& log) {
+void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load = [&flags, &log, device] {
-    const auto found = find_model(flags.model, log);
+    const auto found = storage::find_model(flags.model, log);
     if (!flags.adapters.empty() && weights::is_adapter(found.directory)) {
       throw InputError{"is itself an adapter",
                        {.object = "--model"},
                        "name its base by --model, and the adapter by --adapters"};
     }
     const auto adapters =
-        find_adapters(flags.adapters, flags.model, found.directory, flags.model_name, log);
+        storage::find_adapters(flags.adapters, flags.model, found.directory, flags.model_name, log);
     model::AnyPredictor predictor{found.directory,
                                   {.device = device,
                                    .precision = model::precision_named(flags.precision),
@@ -77,7 +76,7 @@ void serve_model(const ServeFlags& flags, const log::Log& log) {
 
 int serve_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
-    ServeFlags flags;
+    cli::ServeFlags flags;
     if (flags.parse(argc, argv, log)) serve_model(flags, log);
   });
 }

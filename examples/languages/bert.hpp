@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <utility>
 
+#include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
-#include "../run_settings.hpp"
 #include "job.hpp"
 #include "stages.hpp"
 
@@ -42,7 +42,7 @@ struct Bert {
     auto test = job.load(job.encode("test.csv", tokenizer));
 
     auto settings = job.settings();
-    settings.emplace_back("model", fingerprint(directory));
+    settings.emplace_back("model", seqtrain::experiment::fingerprint(directory));
     const Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
     stages.run("classifier", classifier, [&](auto& model, auto place, auto saved) {
       job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), place,

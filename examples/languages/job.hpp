@@ -22,6 +22,7 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/model/precision.hpp>
@@ -32,7 +33,6 @@
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/trainer.hpp>
 
-#include "../run_settings.hpp"
 #include "published.hpp"
 
 /// The description of a job: its data and its options. A framework is a class with `static
@@ -67,7 +67,7 @@ struct Job {
 
   /// Returns the flags that determine the job's results.
   [[nodiscard]] seqtrain::train::Pairs settings() const {
-    seqtrain::train::Pairs pairs{{"data", fingerprint(data)},
+    seqtrain::train::Pairs pairs{{"data", seqtrain::experiment::fingerprint(data)},
                                  {"epochs", std::to_string(epochs)},
                                  {"language-model-epochs", std::to_string(language_model_epochs)},
                                  {"vocabulary", std::to_string(vocabulary)},

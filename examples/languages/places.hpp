@@ -8,8 +8,7 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/log/log.hpp>
-
-#include "../local_input.hpp"
+#include <seqtrain/storage/local_input.hpp>
 
 /// The place of the languages: a bucket, or a directory with its layout. A language is a folder
 /// with a `train.csv`, or, in a published layout, a folder in `pretrained/` with a data set.
@@ -45,7 +44,7 @@ struct Languages {
     }
     const std::string folder = (published ? "pretrained/" : "") + lang;
     if (bucket.empty()) return local / folder;
-    return local_input("gs://" + bucket + "/" + folder + "/", log);
+    return seqtrain::storage::local_input("gs://" + bucket + "/" + folder + "/", log);
   }
 
   /// Returns the place for models, which `open_job_dir` opens.

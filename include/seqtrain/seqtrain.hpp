@@ -1,7 +1,7 @@
 #pragma once
 
-/// Includes the rooms that most programs need, for experiments. It leaves out `dist`, `gcs`,
-/// `http`, `hub`, `kernels`, `parquet` and `serve`. A program that is compiled often includes only
+/// Includes the rooms that most programs need, for experiments. It leaves out `dist`,
+/// `experiment`, `gcs`, `http`, `hub`, `kernels`, `parquet`, `serve` and `storage`. A program that is compiled often includes only
 /// the rooms that it uses.
 
 #include <seqtrain/checkpoint.hpp>

@@ -9,8 +9,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/labels.hpp>
+#include <seqtrain/experiment/teacher_answers.hpp>
 
-#include "examples/teacher_answers.hpp"
 #include "support/environment.hpp"
 #include "support/problem_of.hpp"
 #include "support/program.hpp"

@@ -9,7 +9,7 @@
 #include <seqtrain/parquet/split.hpp>
 #endif
 
-#include "examples/fetch_inputs.hpp"
+#include <seqtrain/experiment/fetch_inputs.hpp>
 
 using namespace seqtrain;
 
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
 #endif
     cli::Flags parser{"fetch_dataset", "prints the splits and rows of a data set"};
     if (!flags.parse(parser, argc, argv)) return;
-    use_dataset(flags, log::log_on_stderr());
+    experiment::use_dataset(flags, log::log_on_stderr());
     json::Writer writer;
     writer.begin_object().member("dataset", flags.dataset);
     for (const auto& [split, place] :

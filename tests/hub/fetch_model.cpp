@@ -2,13 +2,12 @@
 #include <iostream>
 
 #include <seqtrain/cli/run.hpp>
-
-#include "examples/find_model.hpp"
+#include <seqtrain/storage/find_model.hpp>
 
 int main(int argc, char** argv) {
   return seqtrain::cli::run([&] {
     if (argc != 2) throw seqtrain::InputError{"the name of a model is needed"};
     const auto log = seqtrain::log::log_on_stderr();
-    std::cout << find_model(argv[1], log).directory.string() << '\n';
+    std::cout << seqtrain::storage::find_model(argv[1], log).directory.string() << '\n';
   });
 }

@@ -1,7 +1,6 @@
 // Pushes a model's folder to the hub, for tests in other languages.
 #include <seqtrain/cli/run.hpp>
-
-#include "examples/push_to_hub.hpp"
+#include <seqtrain/experiment/push_to_hub.hpp>
 
 int main(int argc, char** argv) {
   return seqtrain::cli::run([&](const seqtrain::log::Log& log) {
@@ -9,6 +8,6 @@ int main(int argc, char** argv) {
     seqtrain::cli::OutputFlags flags;
     flags.push_to_hub = argv[2];
     flags.validate();
-    PushToHub{flags, log}.push(argv[1], {});
+    seqtrain::experiment::PushToHub{flags, log}.push(argv[1], {});
   });
 }

@@ -47,6 +47,14 @@ struct ReplicatedOptions {
   std::stop_token own_stop = {};
 };
 
+/// Returns the training batches that a process of a group computes, if a step has `replicas` parts
+/// of `accumulation` batches each.
+[[nodiscard]] inline data::Shard shard_of(const Group& group, std::int64_t replicas,
+                                          std::int64_t accumulation) {
+  const Leaves held = leaves_of(group.rank(), group.size(), replicas);
+  return {replicas, accumulation, held.first, held.last};
+}
+
 /// The losses of a step's batches, which may be on a device.
 class StepLosses {
  public:
@@ -99,7 +107,7 @@ class Replicated {
 
   /// Returns the training batches that this process computes.
   [[nodiscard]] data::Shard shard() const {
-    return {options_.replicas, options_.accumulation, held().first, held().last};
+    return shard_of(*group_, options_.replicas, options_.accumulation);
   }
 
   /// Returns the batches of an evaluation that this process computes, i.e. every n-th one.

@@ -39,7 +39,7 @@ struct ClassifierOptions {
   /// Low-rank adapters of the encoder's linear maps. Only they and the head learn, and they alone
   /// are the model's parameters.
   std::optional<LoRA> lora = {};
-  /// True if the head is `SentenceHead` and is not trained, but fitted: see examples/few_shot.hpp.
+  /// True if the head is `SentenceHead` and is not trained, but fitted: see experiment/few_shot.hpp.
   bool few_shot = false;
   std::string base_name = {};  ///< the base's name in the adapter's config; default: its place
   LossOptions loss = {};

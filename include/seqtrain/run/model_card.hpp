@@ -36,6 +36,7 @@ struct CardFacts {
   std::string base_model = {};  ///< the pre-trained model, a name on the hub
   std::string license = {};
   std::optional<CardDataset> dataset = {};
+  std::string library = {};          ///< what reads the model; by default what its layout tells
   bool is_sentence_encoder = false;  ///< the model has sentence-transformers' layout
 };
 
@@ -150,9 +151,9 @@ inline std::string front_matter(const Results& results, const CardFacts& facts) 
   if (facts.dataset) text += "datasets:\n- " + in_quotes(facts.dataset->id) + "\n";
   const auto rank = train::value_in(results.flags, "lora-rank");
   const bool merged = train::value_in(results.flags, "merge-adapter") == "true";
-  text += "library_name: ";
-  if (facts.is_sentence_encoder) text += "sentence-";
-  text += rank.empty() || rank == "0" || merged ? "transformers" : "peft";
+  std::string library = facts.is_sentence_encoder ? "sentence-" : "";
+  library += rank.empty() || rank == "0" || merged ? "transformers" : "peft";
+  text += "library_name: " + (facts.library.empty() ? library : facts.library);
   text += "\npipeline_tag: text-classification\n";
   std::string names, index;
   const auto add = [&](std::string_view split, const auto& report) {

@@ -13,6 +13,7 @@
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/write_config.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
@@ -36,7 +37,19 @@ inline void save_parts(const std::vector<std::pair<std::string, std::function<vo
   }
 }
 
-/// Saves a finished run in its directory: the model in Hugging Face's layout with the files that
+/// Writes a model to a directory: in Hugging Face's layout if it has `save_pretrained(directory)`,
+/// else only its state_dict.
+template <class M>
+void save_files_of(const M& model, const std::filesystem::path& directory) {
+  if constexpr (requires { model.save_pretrained(directory); }) {
+    model.save_pretrained(directory);
+  } else {
+    const auto state_dict = model.state_dict();
+    weights::write_safetensors(directory / "model.safetensors", state_dict.views());
+  }
+}
+
+/// Saves a finished run in its directory: the model's files with those that
 /// `save_tokenizer(directory)` writes, a model card and the calibration if there is one; the
 /// state_dict; the results. Each of the three appears whole or not at all.
 template <class M>
@@ -44,9 +57,9 @@ void save_run(const RunDirectory& run, const M& model,
               const std::function<void(const std::filesystem::path&)>& save_tokenizer,
               Results results, CardFacts facts = {}) {
   const auto fill = [&](const std::filesystem::path& directory) {
-    model.save_pretrained(directory);
-    if (results.calibration) {
-      const auto config = directory / "config.json";
+    save_files_of(model, directory);
+    const auto config = directory / "config.json";
+    if (results.calibration && std::filesystem::exists(config)) {
       const std::string text{MappedFile{config}.text()};
       write_file_atomically(config, weights::with_calibration(text, results.calibration->chosen));
     }
@@ -54,7 +67,7 @@ void save_run(const RunDirectory& run, const M& model,
     write_file_atomically(directory / "README.md", model_card(results, facts));
   };
   const auto state_dict = model.state_dict();
-  results.labels = model.config().labels;
+  if constexpr (requires { model.config().labels; }) results.labels = model.config().labels;
   results.peak_memory_mib = peak_memory_mib();
   facts.name = run.path().filename().string();
   run.create();

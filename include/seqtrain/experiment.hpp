@@ -1,0 +1,4 @@
+#pragma once
+
+#include <seqtrain/experiment/main.hpp>
+#include <seqtrain/experiment/run.hpp>

@@ -1,0 +1,360 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/shown_text.hpp>
+#include <seqtrain/data/describe.hpp>
+#include <seqtrain/data/hold_out.hpp>
+#include <seqtrain/data/like_labels.hpp>
+#include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/experiment/fetch_inputs.hpp>
+#include <seqtrain/experiment/file_encoder.hpp>
+#include <seqtrain/experiment/job_dir.hpp>
+#include <seqtrain/experiment/processes.hpp>
+#include <seqtrain/experiment/push_to_hub.hpp>
+#include <seqtrain/experiment/run_checkpoints.hpp>
+#include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/experiment/teacher.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/describe.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/options.hpp>
+#include <seqtrain/model/row_cache.hpp>
+#include <seqtrain/run/results.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/tensor/machine.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/windows.hpp>
+#include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
+
+namespace seqtrain::experiment {
+
+/// A program that fine-tunes: its flags as they are given, its processes and its device.
+struct Program {
+  const log::Log& log;
+  const std::string& name;
+  const cli::TrainFlags& given;
+  const cli::Flags& parser;
+  Processes& processes;
+  c10::Device device;
+  std::string& place;  ///< gets the path of the run's directory
+};
+
+/// The places and the model of a run, checked before anything is written. Only the first process
+/// has checkpoints and a repository.
+struct Prepared {
+  cli::TrainFlags flags;  ///< with local paths
+  run::RunDirectory directory;
+  sink::Any job;  ///< gets the results too
+  text::AnyTokenizer tokenizer;
+  data::Labels labels;
+  model::AnyClassifier model;
+  std::unique_ptr<RunCheckpoints> checkpoints;
+  std::optional<PushToHub> repository;
+  std::optional<run::CardDataset> dataset;
+  std::int64_t replicas;
+  run::Results results;
+
+  [[nodiscard]] cli::StopSignalsOptions stop_options() const {
+    if (checkpoints) return checkpoints->stop_options(flags);
+    return {.grace_seconds = flags.grace_seconds};
+  }
+  [[nodiscard]] checkpoint::Checkpoints* keeper() const {
+    return checkpoints ? &checkpoints->keeper() : nullptr;
+  }
+};
+
+/// The encoded examples of a run.
+struct Examples {
+  data::EncodedFile train;
+  data::EncodedFile dev;
+  std::optional<data::EncodedFile> test;
+  std::string dev_file;               ///< the file that has the dev examples
+  std::vector<std::size_t> dev_rows;  ///< their rows in that file; empty if they are all of it
+  data::ReadOptions dev_read;
+
+  /// Tells whether the test file is the dev file again.
+  [[nodiscard]] bool test_is_dev(const cli::TrainFlags& flags) const {
+    return flags.test_file == flags.dev_file;
+  }
+
+  /// Returns the rows of the training examples among the records of their file.
+  [[nodiscard]] std::vector<std::size_t> train_rows() const {
+    std::vector<std::size_t> rows;
+    auto held_out = dev_rows.begin();
+    for (std::size_t row = 0; rows.size() < train.set.size(); ++row) {
+      const bool is_dev = held_out != dev_rows.end() && *held_out == row;
+      if (is_dev) {
+        ++held_out;
+      } else {
+        rows.push_back(row);
+      }
+    }
+    return rows;
+  }
+};
+
+/// Looks at the output directory and, if the model has to be fetched, reads the files of examples,
+/// so that errors in them are found before. Otherwise they are found soon by encoding.
+inline void check_before_the_model(const Program& program, const cli::TrainFlags& flags) {
+  std::error_code none;
+  const bool is_bundled = flags.train_file == cli::DataFlags{}.train_file;
+  const bool is_missing = is_bundled && !program.parser.is_given("train-file") &&
+                          !std::filesystem::exists(flags.train_file, none);
+  if (flags.train_file.empty() || is_missing) {
+    throw InputError{"is needed",
+                     {.object = "--train-file"},
+                     "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
+  }
+  (void)run::RunDirectory{flags.run_directory(program.name, program.processes.is_first())};
+  if (!storage::is_elsewhere(flags.model)) return;
+  // The model may determine what labels are. Each of them can be read for regression.
+  const data::Labels any = data::Labels::regression();
+  for (const auto* const place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
+    const std::string& file = *place;
+    if (file.empty()) continue;
+    const bool is_train = place == &flags.train_file;
+    const auto read = is_train ? train_read_options(flags) : flags.read_options();
+    const auto check = [&](const data::ExamplePlace& at, const data::Example& example) {
+      if (read.label_optional || !example.label.value_or("").empty()) return;
+      throw InputError{"the label is empty",
+                       {.object = file, .line = static_cast<std::int64_t>(at.record)},
+                       "write one, or leave out the row"};
+    };
+    data::visit_examples(file, read, any, check);
+  }
+}
+
+/// Gives a tokenizer the way to read long texts that the flags have, if they have one.
+inline void set_long_texts(text::AnyTokenizer& tokenizer, const cli::TrainFlags& flags,
+                           std::size_t max_length) {
+  if (!flags.long_texts) return;
+  tokenizer.set_long_texts(
+      *flags.long_texts, max_length,
+      {.stride = static_cast<std::size_t>(flags.stride), .pooling = flags.window_pooling});
+}
+
+/// Lets a run read long texts as its model did before, unless a flag says otherwise, and changes
+/// the `values` of the flags accordingly. The model of a run with --max-length saves the length.
+inline void keep_way_of_model(const Program& program, text::AnyTokenizer& tokenizer,
+                              cli::TrainFlags& flags, train::Pairs& values) {
+  const auto windows = tokenizer.windows();
+  const auto way = tokenizer.long_texts();
+  if (windows && !flags.long_texts) {
+    if (!program.parser.is_given("max-length"))
+      flags.max_length = 0;  // that of the model's windows
+    flags.stride = static_cast<std::int64_t>(windows->stride);
+    flags.window_pooling = windows->pooling;
+    const std::string pooling = windows->pooling == text::WindowPooling::max ? "max" : "mean";
+    for (auto& [name, value] : values) {
+      if (name == "long-texts") value = "windows";
+      if (name == "stride") value = std::to_string(flags.stride);
+      if (name == "window-pooling") value = pooling;
+    }
+    program.log.info("Long texts are read in windows with a stride of " +
+                     std::to_string(flags.stride) + " and the " + pooling +
+                     " of their logits, as the model has read them before");
+  }
+  if (!flags.long_texts && (windows || flags.max_length > 0)) flags.long_texts = way;
+  set_long_texts(tokenizer, flags, static_cast<std::size_t>(flags.max_length));
+}
+
+/// Lets a run read texts as a sentence encoder asks for it, and changes the `values` of the flags
+/// accordingly. --max-length, if it is given, says how many ids are read.
+inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokenizer,
+                              const model::AnyClassifier& model, cli::TrainFlags& flags,
+                              train::Pairs& values) {
+  const auto& form = model.config().sentence;
+  if (!form) return;
+  tokenizer.set_change({.prompt = form->prompt, .lowercases = form->lowercases});
+  std::vector<std::string> ways;
+  if (form->max_length > 0 && flags.max_length == 0 && !tokenizer.windows()) {
+    flags.max_length = std::min(static_cast<std::int64_t>(form->max_length), model.max_length());
+    if (!flags.long_texts) flags.long_texts = tokenizer.long_texts();
+    for (auto& [name, value] : values) {
+      if (name == "max-length") value = std::to_string(flags.max_length);
+    }
+    ways.push_back("cut to " + std::to_string(flags.max_length) + " ids");
+  }
+  if (form->lowercases) ways.emplace_back("in lower case");
+  if (!form->prompt.empty()) ways.push_back("after the prompt '" + form->prompt + "'");
+  if (ways.empty()) return;
+  program.log.info("Texts are read as the sentence encoder asks: " + joined(ways));
+}
+
+/// Returns how a sentence encoder reads texts and pools its tokens, for the settings of a run.
+[[nodiscard]] inline std::string describe_pooling(const weights::SentenceForm& form) {
+  std::string text = form.mean_pooling ? "mean" : "cls";
+  if (form.normalizes) text += ", normalized";
+  if (form.max_length > 0) text += ", " + std::to_string(form.max_length) + " ids";
+  if (form.lowercases) text += ", lower case";
+  if (!form.prompt.empty()) text += ", prompt " + form.prompt;
+  return text;
+}
+
+/// Finds the inputs and the places of a run, and loads the model. Throws `InputError` if a flag, a
+/// file or another process does not fit.
+[[nodiscard]] inline Prepared prepare(const Program& program) {
+  const log::Log& log = program.log;
+  const bool first = program.processes.is_first();
+  if (program.given.optim == cli::Optimizer::adamw_8bit && !program.device.is_cpu()) {
+    throw InputError{"adamw-8bit is for processors, and this device is " + program.device.str(),
+                     {.object = "--optim"},
+                     "use adamw"};
+  }
+  std::optional<PushToHub> repository;
+  if (first) repository.emplace(program.given, log);
+  auto flags = with_local_inputs(
+      program.processes.in_one_directory(program.given, program.name), log,
+      [&](const cli::TrainFlags& files) { check_before_the_model(program, files); });
+  flags = with_local_teacher(std::move(flags), log);
+  if (weights::is_adapter(flags.model)) {
+    throw InputError{"is an adapter",
+                     {.object = flags.model},
+                     "train from its base, or from a model that --merge-adapter has saved"};
+  }
+  run::Results results{.flags = with_dataset(program.parser.values(), flags),
+                       .versions = tensor::versions()};
+  auto dataset = card_dataset(flags);
+  run::RunDirectory directory{flags.run_directory(program.name, first)};
+  program.place = directory.path().string();
+  auto job = first ? open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
+  auto tokenizer = text::load_tokenizer(flags.model);
+  keep_way_of_model(program, tokenizer, flags, results.flags);
+  auto labels = flags.choose_labels([&](const auto& spellings, const std::string& name) {
+    if (first) log.info("One label, '" + shown(name) + "': " + data::to_text(spellings));
+  });
+  auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
+  const std::string& given = program.given.model;
+  if (storage::is_elsewhere(given)) options.base_name = given;
+  auto model = model::load_classifier(flags.model, options);
+  log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
+  read_as_sentences(program, tokenizer, model, flags, results.flags);
+  set_long_texts(tokenizer, flags,
+                 cli::example_length(flags.max_length, model.max_length(), tokenizer.max_length()));
+  const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();
+  if (options.lora && !flags.merge_adapter && leaves && options.base_name.empty()) {
+    log.warning("the adapter names its base by the path " + flags.model +
+                ", which is not there on another machine; name a base on the hub by --model");
+  }
+  if (options.lora) {
+    const auto maps = model.adapter_config().lora.targets.size();
+    log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
+             " linear maps");
+  }
+  auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
+  settings.emplace_back("teacher",
+                        flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
+  if (const auto& form = model.config().sentence) {
+    settings.emplace_back("pooling", describe_pooling(*form));
+  }
+  program.processes.check_equal(settings);
+  auto checkpoints =
+      first ? std::make_unique<RunCheckpoints>(flags, directory, settings, results.versions, log)
+            : nullptr;
+  const auto replicas = program.processes.replicas(flags.replicas, checkpoints.get());
+  return {.flags = std::move(flags),
+          .directory = std::move(directory),
+          .job = std::move(job),
+          .tokenizer = std::move(tokenizer),
+          .labels = std::move(labels),
+          .model = std::move(model),
+          .checkpoints = std::move(checkpoints),
+          .repository = std::move(repository),
+          .dataset = std::move(dataset),
+          .replicas = replicas,
+          .results = std::move(results)};
+}
+
+/// Encodes the training file and the dev file, or holds the dev examples out of the training file.
+[[nodiscard]] inline data::HeldOut encode_train_and_dev(Processes& processes,
+                                                        FileEncoder<text::AnyTokenizer>& encode,
+                                                        const cli::TrainFlags& flags) {
+  const bool whole = flags.dev_fraction > 0;
+  encode.set_label_optional(train_read_options(flags).label_optional);
+  auto train =
+      processes.encode_once(encode, flags.train_file, whole ? 1.0 : flags.fraction_of_train_data);
+  encode.set_label_optional(false);
+  if (whole) return flags.hold_out(train);
+  return {.train = std::move(train), .dev = processes.encode_once(encode, flags.dev_file)};
+}
+
+/// Logs what the examples are, and warns of problems in them.
+inline void describe_examples(const Program& program, Prepared& run, const Examples& examples) {
+  const log::Log& log = program.log;
+  const data::EncodedSet& train = examples.train.set;
+  run.results.data = data::describe(examples.train, examples.dev, run.labels);
+  log.lines(data::to_text(*run.results.data));
+  log.warning(data::leak_warning(*run.results.data));
+  const auto& [names, train_set, dev_set] = *run.results.data;
+  log.warning(data::like_label_warning(
+      names, train_set.labels,
+      "--join-labels joins those of a training file, --labels names the right ones"));
+  if (run.flags.labels.empty()) {
+    log.warning(data::missing_label_warning(names, train_set.labels));
+    log.warning(data::list_label_warning(names, train_set.labels));
+  }
+  log.warning(data::rare_label_warning(*run.results.data));
+  log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
+  const bool keeps = run.model.has_kernels() || model::operators_keep_states(program.device);
+  if (run.flags.freeze_encoder && keeps) {
+    const auto windows = run.tokenizer.windows();
+    const auto rows_of = [&](const data::EncodedSet& set) {
+      if (!windows) return set.size();
+      std::size_t rows = 0;
+      for (std::size_t row = 0; row < set.size(); ++row) {
+        rows += text::count_windows(set.length(row), set.first_segment(row), *windows);
+      }
+      return rows;
+    };
+    const auto rows = rows_of(train) + rows_of(examples.dev.set) +
+                      (examples.test ? rows_of(examples.test->set) : 0);
+    log.warning(
+        model::states_warning(rows, static_cast<std::size_t>(run.model.config().hidden_size)));
+  }
+}
+
+/// Encodes the examples of a run and logs what they are.
+[[nodiscard]] inline Examples read_examples(const Program& program, Prepared& run) {
+  const cli::TrainFlags& flags = run.flags;
+  FileEncoder encode{flags, run.tokenizer, run.labels, run.model.max_length(), program.log};
+  if (flags.holds_out_by_default) {
+    program.log.info("No --dev-file: a tenth of " + flags.train_file +
+                     " is held out to evaluate on");
+  }
+  auto parts = encode_train_and_dev(program.processes, encode, flags);
+  std::optional<data::EncodedFile> test;
+  if (!flags.test_file.empty()) test = program.processes.encode_once(encode, flags.test_file);
+  program.log.lines(data::describe(parts.train));
+  const bool holds_out = !parts.dev_rows.empty();
+  Examples examples{.train = std::move(parts.train),
+                    .dev = std::move(parts.dev),
+                    .test = std::move(test),
+                    .dev_file = holds_out ? flags.train_file : flags.dev_file,
+                    .dev_rows = std::move(parts.dev_rows),
+                    .dev_read = holds_out ? train_read_options(flags) : flags.read_options()};
+  if (program.processes.is_first()) describe_examples(program, run, examples);
+  return examples;
+}
+
+}  // namespace seqtrain::experiment

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/files.hpp>
+#include <seqtrain/experiment/job_dir.hpp>
+#include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/report/console.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/events.hpp>
+#include <seqtrain/train/pairs.hpp>
+
+namespace seqtrain::experiment {
+
+/// Saves and resumes a program's run. Checkpoints are in `--checkpoint-dir`, by default in a folder
+/// of the run's directory. If `--checkpoint-dir` is a bucket, each checkpoint is first written to
+/// that folder.
+class RunCheckpoints {
+  using TrainFlags = cli::TrainFlags;
+  using RunDirectory = run::RunDirectory;
+  using Pairs = train::Pairs;
+
+ public:
+  /// `settings` are the result of `run_settings`. Throws `InputError` if the place cannot be used,
+  /// or if a finished run is to be continued that has no checkpoint.
+  RunCheckpoints(const TrainFlags& flags, const RunDirectory& run, Pairs settings, Pairs versions,
+                 log::Log log)
+      : log_{std::move(log)},
+        replaced_{flags.replaces_checkpoints() ? std::optional{run} : std::nullopt},
+        keeper_{local_directory(flags, run), open_remote(flags),
+                options(flags, run, std::move(settings), std::move(versions), log_)} {
+    std::error_code none;
+    const bool finished =
+        flags.continues_by_itself() && std::filesystem::exists(run.metrics(), none);
+    if (finished && !flags.overwrite && keeper_.saved_settings().empty()) {
+      throw InputError{"holds a finished run, but no checkpoint from which it could be continued",
+                       {.object = run.path().string()},
+                       "name another directory, or pass --overwrite to replace it; "
+                       "--keep-last-checkpoint keeps a checkpoint"};
+    }
+  }
+
+  [[nodiscard]] checkpoint::Checkpoints& keeper() { return keeper_; }
+
+  /// Locks the run's directory and the one of the checkpoints until this object ends. Call it
+  /// before files of a killed run are removed. Throws `InputError` if another program has locked
+  /// one of them.
+  void lock(const RunDirectory& run) {
+    output_lock_.emplace(run.lock());
+    keeper_.lock();
+  }
+
+  /// Removes the checkpoints of the run that `--overwrite` replaces. They are removed only when the
+  /// fit begins, so they stay if the new run is refused.
+  void on(const train::FitBegin&) const {
+    if (replaced_) replaced_->remove_checkpoints();
+  }
+
+  /// Removes the checkpoints of a finished run unless they are to be kept. Call it when the results
+  /// of the run are safe.
+  void finish(const TrainFlags& flags, const RunDirectory& run) const {
+    const std::string& id = keeper_.run().id;
+    if (!flags.keeps_checkpoints() && !id.empty()) run.remove_checkpoints_of(id);
+  }
+
+  /// Returns options for `StopSignals` with which the log says, when the grace time is over, what
+  /// is not saved.
+  [[nodiscard]] cli::StopSignalsOptions stop_options(const TrainFlags& flags) const {
+    return {.grace_seconds = flags.grace_seconds, .log = log_.warnings(), .unfinished = [this] {
+              return keeper_.unfinished();
+            }};
+  }
+
+  /// Throws `Error` if the newest checkpoint is not stored where it should be. Call it when the
+  /// results of the run are safe.
+  void check() const {
+    if (!keeper_.problem().empty()) throw Error{keeper_.problem()};
+  }
+
+ private:
+  static sink::Directory local_directory(const TrainFlags& flags, const RunDirectory& run) {
+    const bool beside = flags.checkpoint_dir.empty() || gcs::is_gs(flags.checkpoint_dir);
+    return sink::Directory{beside ? run.checkpoints()
+                                  : std::filesystem::path{flags.checkpoint_dir}};
+  }
+
+  sink::Any* open_remote(const TrainFlags& flags) {
+    if (!gcs::is_gs(flags.checkpoint_dir)) return nullptr;
+    return &remote_.emplace(open_bucket(flags.checkpoint_dir, log_));
+  }
+
+  static train::CheckpointOptions options(const TrainFlags& flags, const RunDirectory& run,
+                                          Pairs settings, Pairs versions, const log::Log& log) {
+    const bool by_name = !flags.continues_by_itself() && !flags.begins_anew();
+    return {.every = flags.checkpoint_every,
+            .minutes = flags.checkpoint_minutes,
+            .keep = flags.keep_checkpoints,
+            .resume = by_name ? storage::local_input(flags.resume, log).string() : flags.resume,
+            .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
+            .settings = std::move(settings),
+            .default_settings = TrainFlags::default_settings(),
+            .settings_0_1 = {{"model", fingerprint(flags.model)}},
+            .versions = std::move(versions),
+            .log = report::notices_to(log)};
+  }
+
+  log::Log log_;
+  std::optional<FileLock> output_lock_;
+  std::optional<RunDirectory> replaced_;
+  std::optional<sink::Any> remote_;
+  checkpoint::Checkpoints keeper_;  // last: it uses the store
+};
+
+}  // namespace seqtrain::experiment

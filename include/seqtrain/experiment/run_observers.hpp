@@ -1,0 +1,129 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/experiment/run_checkpoints.hpp>
+#include <seqtrain/gcs/sink.hpp>
+#include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/log.hpp>
+#include <seqtrain/machine.hpp>
+#include <seqtrain/page.hpp>
+#include <seqtrain/report.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/results.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/train/events.hpp>
+#include <seqtrain/train/pairs.hpp>
+
+namespace seqtrain::experiment {
+
+/// The observers of a run: the program's log, a progress bar, train_log.jsonl, report.html,
+/// TensorBoard's event files, the metric file of a tuning service, the measured rates and the use
+/// of the machine. If several processes train together, only the first has them.
+class RunObservers {
+ public:
+  struct Options {
+    const cli::TrainFlags& flags;
+    const run::RunDirectory& run;
+    RunCheckpoints& checkpoints;  ///< receives the events too
+    train::Pairs hyperparameters;
+    std::vector<std::string> labels;
+    bool on_gpu;
+    page::RunPageOptions page;
+    const run::AnswerKeeper& answers;  ///< receives each event before the others
+  };
+
+  /// Creates an object that observes nothing.
+  RunObservers() = default;
+
+  RunObservers(const Options& options, const log::Log& log)
+      : parts_{std::make_unique<Parts>(options, log)} {}
+
+  /// Passes an event of a fit or an evaluation on to each observer.
+  template <class Event>
+  void on(const Event& event) {
+    if (!parts_) return;
+    auto& [checkpoints, machine, console, bar, records, tensorboard, trials, throughput, page] =
+        *parts_;
+    train::notify(event, checkpoints, console, bar, records, trials, throughput, page);
+    if (tensorboard) train::tell(*tensorboard, event);
+  }
+
+  /// Adds the measured figures to the results.
+  void complete(run::Results& results) const {
+    if (!parts_) return;
+    results.train = parts_->throughput.figures();
+    results.machine = parts_->machine.summary();
+  }
+
+  /// Writes the page of a finished run.
+  void finish_page(const run::Results& results, bool test_is_dev,
+                   const page::RunPage::Explain& explain) {
+    if (!parts_) return;
+    parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev,
+                        explain);
+  }
+
+  /// Returns a line about the use of the machine.
+  [[nodiscard]] std::string describe_machine() const {
+    return parts_ ? parts_->machine.describe() : "";
+  }
+
+ private:
+  struct Parts {
+    RunCheckpoints& checkpoints;
+    machine::Machine machine;
+    report::Console console;
+    report::ProgressBar<> bar;
+    report::JsonLines records;
+    std::optional<report::TensorBoard> tensorboard;
+    report::Trials trials;
+    report::Throughput<> throughput = {};
+    page::RunPage page;
+
+    Parts(const Options& options, const log::Log& log)
+        : checkpoints{options.checkpoints},
+          machine{{.gpu = options.on_gpu, .log = log.warnings()}},
+          console{{.every = options.flags.log_every}, log},
+          bar{{.enabled = log.on_terminal()}},
+          records{options.run.log(),
+                  {.every = options.flags.log_every, .warn = log.warnings(), .machine = figures()}},
+          tensorboard{open_tensorboard(options, log)},
+          trials{{.enabled = options.flags.hp_tune, .warn = log.warnings()}},
+          page{options.page, options.answers} {}
+
+    [[nodiscard]] std::function<std::vector<metrics::Figure>()> figures() const {
+      return [this] { return machine.latest(); };
+    }
+
+    [[nodiscard]] std::optional<report::TensorBoard> open_tensorboard(const Options& options,
+                                                                      const log::Log& log) const {
+      const std::string& place = options.flags.logging_dir;
+      if (place.empty()) return std::nullopt;
+      report::TensorBoardOptions written{.every = options.flags.log_every,
+                                         .flags = options.hyperparameters,
+                                         .labels = options.labels,
+                                         .machine = figures(),
+                                         .warn = log.warnings()};
+      if (!gcs::is_gs(place)) {
+        return std::optional<report::TensorBoard>{std::in_place, std::filesystem::path{place},
+                                                  std::move(written)};
+      }
+      sink::Any bucket{gcs::Sink{place, {.client = {.log = log.warnings()}}}};
+      return std::optional<report::TensorBoard>{std::in_place, std::move(bucket),
+                                                std::move(written)};
+    }
+  };
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace seqtrain::experiment

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <seqtrain/cli/cloud_job.hpp>
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/dist/world.hpp>
+#include <seqtrain/experiment/few_shot.hpp>
+#include <seqtrain/experiment/main.hpp>
+#include <seqtrain/experiment/prepare.hpp>
+#include <seqtrain/experiment/processes.hpp>
+#include <seqtrain/experiment/run.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/tensor/machine.hpp>
+#include <seqtrain/train/stopped.hpp>
+
+namespace seqtrain::experiment {
+
+namespace detail {
+
+/// Joins the other processes, prepares a run and calls `body(run)`.
+inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
+                  const cli::Flags& parser, log::Log& log, const std::function<void(Run&)>& body) {
+  const auto world = dist::World::from_environment();
+  log.set_rank(world.rank);
+  log.info(cli::CloudJob::from_environment().describe());
+  const auto device = tensor::use_machine(flags.device, flags.threads, world.local_rank);
+  if (flags.deterministic) tensor::use_deterministic_operators(device);
+  Processes processes{world, flags, device};
+  if (processes.group().through_host()) {
+    log.warning(
+        "The GPUs exchange gradients through the processor's memory, which is slower than "
+        "NCCL: libseqtrain_nccl.so cannot be loaded");
+  }
+  std::string place;
+  try {
+    processes.tell_errors([&] {
+      const Program program{.log = log,
+                            .name = options.name,
+                            .given = flags,
+                            .parser = parser,
+                            .processes = processes,
+                            .device = device,
+                            .place = place};
+      Run run{program};
+      body(run);
+      run.check_fitted();
+    });
+  } catch (const train::Stopped&) {
+    log.info("To continue this run: the same flags with --output-dir " + place + " --resume auto");
+    throw;
+  }
+}
+
+}  // namespace detail
+
+SEQTRAIN_SEPARATE int main(int argc, char** argv, ProgramOptions options,
+                           const std::function<void(Run&)>& body) {
+  return cli::run([&](log::Log& log) {
+    cli::TrainFlags flags = std::move(options.defaults);
+    cli::Flags parser{options.name, options.purpose, log};
+    if (options.add_flags) {
+      parser.section("Flags of " + options.name).role(cli::determines_results);
+      options.add_flags(parser);
+    }
+    if (!flags.parse(parser, argc, argv)) return;
+    few_shot::take_flags(flags, parser);
+    detail::train(options, flags, parser, log, body);
+  });
+}
+
+}  // namespace seqtrain::experiment

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <seqtrain/storage/find_adapters.hpp>
+#include <seqtrain/storage/find_model.hpp>
+#include <seqtrain/storage/local_input.hpp>
