@@ -25,7 +25,7 @@ int mnli_main(int argc, char** argv) {
       .name = "mnli",
       .purpose = "fine-tunes a classifier of texts or of pairs of texts",
       .defaults = std::move(defaults)};
-  return experiment::main(argc, argv, options, [](experiment::Run& run) {
+  return experiment::run(argc, argv, options, [](experiment::Run& run) {
     // RoBERTa, BERT or another encoder with a head, copied to every process.
     dist::Replicated<model::AnyClassifier> model = run.model();
     // Adam or AdamW, and the averages of the parameters if --ema-decay asks for them.

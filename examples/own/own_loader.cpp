@@ -1,37 +1,63 @@
-// A loader of your own: it makes the examples of each epoch anew.
+// A loader of your own: every second batch is one of a second file, until a file is used up.
+#include <cstddef>
 #include <cstdint>
-#include <iostream>
-#include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
-#include <seqtrain/data.hpp>
+#include <seqtrain/experiment.hpp>
 
 using namespace seqtrain;
 
-/// Makes batches of two texts. A text's label says whether its number of words is odd.
-class MadeTexts {
- public:
-  using batch_type = data::Batch;
-
-  std::vector<data::Batch> epoch(std::int64_t number) const {
-    data::EncodedSet set{10, 0};
-    for (std::int64_t row = 0; row < examples(); ++row) {
-      const std::vector<std::int32_t> ids(static_cast<std::size_t>(1 + (row + number) % 4), 7);
-      set.push_back(ids, ids.size(), std::ssize(ids) % 2);
-    }
-    std::vector<data::Batch> batches;
-    data::BucketLoader loader{std::move(set), {.plan = {.batch_size = 2}}};
-    for (const auto& batch : loader.epoch(number)) batches.push_back(batch);
-    return batches;
+std::vector<std::int64_t> lengths_of(const data::EncodedSet& set) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t row = 0; row < set.size(); ++row) {
+    lengths.push_back(static_cast<std::int64_t>(set.length(row)));
   }
-  std::int64_t batches_in(std::int64_t) const { return 3; }
-  std::int64_t examples() const { return 6; }
-};
+  return lengths;
+}
 
-static_assert(Loader<MadeTexts>);
+/// Returns the batches of two plans in turns. The rows of the second one follow `rows` others.
+data::Plan in_turns(data::Plan first, const data::Plan& second, std::uint32_t rows) {
+  const auto groups = static_cast<std::uint32_t>(first.order.size());
+  const std::uint32_t end = first.offsets.back();
+  for (const std::uint32_t row : second.rows) first.rows.push_back(rows + row);
+  for (std::size_t i = 1; i < second.offsets.size(); ++i) {
+    first.offsets.push_back(end + second.offsets[i]);
+  }
+  std::vector<std::uint32_t> order;
+  for (std::size_t i = 0; i < first.order.size() || i < second.order.size(); ++i) {
+    if (i < first.order.size()) order.push_back(first.order[i]);
+    if (i < second.order.size()) order.push_back(groups + second.order[i]);
+  }
+  first.order = std::move(order);
+  return first;
+}
 
-int main() {
-  for (const auto& batch : MadeTexts{}.epoch(1)) std::cout << batch.tokens() << " tokens\n";
+data::BucketLoader mixture(experiment::Run& run, const std::string& file) {
+  auto options = run.loader_options();
+  data::EncodedSet set = run.take_train_set();
+  const data::EncodedSet other = run.encode(file);
+  options.plan_of = [first = lengths_of(set), second = lengths_of(other), of = options.plan,
+                     seed = options.seed](std::int64_t number) {
+    const auto epoch = static_cast<std::uint64_t>(number);
+    return in_turns(data::make_plan(first, of, seed, epoch),
+                    data::make_plan(second, of, seed, epoch),
+                    static_cast<std::uint32_t>(first.size()));
+  };
+  set.append(other);
+  return data::BucketLoader{std::move(set), std::move(options)};
+}
+
+int main(int argc, char** argv) {
+  std::string file = "examples/data/nli/dev.jsonl";
+  const experiment::ProgramOptions options{
+      .name = "own_loader", .add_flags = [&](auto& flags) {
+        flags.add("second-file", file, "the file that every second batch is taken from");
+      }};
+  return experiment::run(argc, argv, options, [&](experiment::Run& run) {
+    auto model = run.model();
+    auto optimizer = run.optimizer(model);
+    run.fit(Trainer{std::move(model), std::move(optimizer), mixture(run, file), run.sink()});
+  });
 }

@@ -1,13 +1,9 @@
-// A loss of your own: the distance between the probabilities and the label, squared.
-#include <cstdint>
-#include <iostream>
-#include <memory>
-#include <vector>
+// A loss of your own: the squared distance between the probabilities and the label.
+#include <utility>
 
 #include <ATen/ops/one_hot.h>
-#include <torch/nn/modules/embedding.h>
 
-#include <seqtrain/seqtrain.hpp>
+#include <seqtrain/experiment.hpp>
 
 using namespace seqtrain;
 
@@ -18,21 +14,11 @@ struct Brier {
   }
 };
 
-struct Words : torch::nn::Module {
-  at::Tensor forward(const tensor::Batch& batch) { return rows(batch.input_ids).mean(1); }
-  torch::nn::Embedding rows{register_module("rows", torch::nn::Embedding(10, 2))};
-};
-
-data::EncodedSet texts() {
-  data::EncodedSet set{10, 0};
-  for (std::int32_t i = 0; i < 60; ++i) set.push_back(std::vector{1 + i % 7, 8 + i % 2}, 2, i % 2);
-  return set;
-}
-
-int main() {
-  Trainer trainer{model::NnModule{std::make_shared<Words>(), Brier{}}, optim::Adam{{.lr = 0.1}},
-                  data::BucketLoader{texts()}, sink::Discard{}};
-  trainer.fit({.epochs = 20});
-  const auto report = trainer.evaluate(data::BucketLoader{texts()}, {.split = "train"});
-  std::cout << "accuracy " << report.accuracy << (report.loss < 0.1 ? ", loss below 0.1\n" : "\n");
+int main(int argc, char** argv) {
+  return experiment::run(argc, argv, {.name = "own_loss"}, [](experiment::Run& run) {
+    auto model = run.model();
+    model.model().set_loss(Brier{});
+    auto optimizer = run.optimizer(model);
+    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
+  });
 }

@@ -1,11 +1,11 @@
 // A metric of your own: the share of examples whose label is one of the two likeliest.
+#include <algorithm>
 #include <cstdint>
-#include <iostream>
 #include <span>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include <seqtrain/metrics.hpp>
+#include <seqtrain/experiment.hpp>
 
 using namespace seqtrain;
 
@@ -24,13 +24,10 @@ struct TopTwo {
   std::int64_t hits = 0, all = 0;
 };
 
-static_assert(metrics::Metric<TopTwo>);
-
-int main() {
-  metrics::Logits logits(2, 3);
-  logits << 0.5F, 2.0F, 1.0F,  //
-      0.5F, 2.0F, 1.0F;
-  TopTwo metric;
-  metric.add(logits, std::vector<std::int64_t>{2, 0});
-  std::cout << metric.name << ": " << metric.value() << '\n';
+int main(int argc, char** argv) {
+  return experiment::run(argc, argv, {.name = "own_metric"}, [](experiment::Run& run) {
+    auto model = run.model();
+    auto optimizer = run.optimizer(model);
+    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()}, TopTwo{});
+  });
 }

@@ -1,37 +1,34 @@
-// Trains a torch::nn::Module of your own.
-#include <cstdint>
-#include <iostream>
+// A model of your own: a torch::nn::Module that reads the ids of the checkpoint's tokenizer.
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
+#include <torch/utils.h>
 
-#include <seqtrain/seqtrain.hpp>
+#include <seqtrain/experiment.hpp>
 
 using namespace seqtrain;
 
 struct BagOfWords : torch::nn::Module {
+  BagOfWords(std::int64_t words_, std::int64_t labels)
+      : words{register_module("words", torch::nn::Embedding(words_, 64))},
+        out{register_module("out", torch::nn::Linear(64, labels))} {}
+
   at::Tensor forward(const tensor::Batch& batch) { return out(words(batch.input_ids).mean(1)); }
 
-  torch::nn::Embedding words{register_module("words", torch::nn::Embedding(10, 16))};
-  torch::nn::Linear out{register_module("out", torch::nn::Linear(16, 2))};
+  torch::nn::Embedding words;
+  torch::nn::Linear out;
 };
 
-/// Returns texts whose label says which of the words 8 and 9 a text ends with.
-data::EncodedSet texts() {
-  data::EncodedSet set{10, 0};
-  for (std::int32_t i = 0; i < 60; ++i) {
-    const std::vector<std::int32_t> ids{1 + i % 7, 1 + i % 5, 8 + i % 2};
-    set.push_back(ids, ids.size(), i % 2);
-  }
-  return set;
-}
-
-int main() {
-  Trainer trainer{model::NnModule{std::make_shared<BagOfWords>()}, optim::Adam{{.lr = 1e-2}},
-                  data::BucketLoader{texts()}, sink::Discard{}};
-  trainer.fit({.epochs = 20});
-  const auto report = trainer.evaluate(data::BucketLoader{texts()}, {.split = "train"});
-  std::cout << "accuracy " << report.accuracy << '\n';
+int main(int argc, char** argv) {
+  return experiment::run(argc, argv, {.name = "own_model"}, [](experiment::Run& run) {
+    torch::manual_seed(static_cast<std::uint64_t>(run.flags().seed));  // equal in all processes
+    auto module =
+        std::make_shared<BagOfWords>(static_cast<std::int64_t>(run.tokenizer().vocab_size()),
+                                     static_cast<std::int64_t>(run.labels().size()));
+    auto model = run.replicate(model::NnModule{module, model::CrossEntropy{}, run.device()});
+    auto optimizer = run.optimizer(model);
+    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
+  });
 }

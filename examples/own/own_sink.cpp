@@ -1,36 +1,38 @@
-// A sink of your own: it prints the name and the size of each result.
+// A sink of your own: it logs the name and the size of each result.
 #include <cstddef>
 #include <filesystem>
-#include <iostream>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
-#include <seqtrain/concepts.hpp>
-#include <seqtrain/sink.hpp>
+#include <seqtrain/experiment.hpp>
 
 using namespace seqtrain;
 
 class Sizes {
  public:
-  void put(std::string_view key, std::span<const std::byte> bytes) {
-    sink::check_key(key);
-    std::cout << key << ": " << bytes.size() << " bytes\n";
-  }
+  explicit Sizes(const log::Log& log) : log_{&log} {}
+
+  void put(std::string_view key, std::span<const std::byte> bytes) { tell(key, bytes.size()); }
   void put_file(std::string_view key, const std::filesystem::path& file) {
-    sink::check_key(key);
-    std::cout << key << ": " << std::filesystem::file_size(file) << " bytes\n";
+    tell(key, std::filesystem::file_size(file));
   }
   void flush() {}
+
+ private:
+  void tell(std::string_view key, std::uintmax_t size) {
+    sink::check_key(key);
+    log_->info(std::string{key} + ": " + std::to_string(size) + " bytes");
+  }
+
+  const log::Log* log_;
 };
 
-static_assert(Sink<Sizes>);
-
-int main() {
-  Sizes sizes;
-  sizes.put("model_1/metrics.json", std::as_bytes(std::span{"{}", 2}));
-  try {
-    sizes.put("../metrics.json", {});
-  } catch (const Error& error) {
-    std::cout << error.what() << '\n';
-  }
+int main(int argc, char** argv) {
+  return experiment::run(argc, argv, {.name = "own_sink"}, [](experiment::Run& run) {
+    auto model = run.model();
+    auto optimizer = run.optimizer(model);
+    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), Sizes{run.log()}});
+  });
 }

@@ -1,4 +1,4 @@
 #pragma once
 
-#include <seqtrain/experiment/main.hpp>
+#include <seqtrain/experiment/program.hpp>
 #include <seqtrain/experiment/run.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
 /// Includes the rooms that most programs need, for experiments. It leaves out `dist`,
-/// `experiment`, `gcs`, `http`, `hub`, `kernels`, `parquet`, `serve` and `storage`. A program that is compiled often includes only
-/// the rooms that it uses.
+/// `experiment`, `gcs`, `http`, `hub`, `kernels`, `parquet`, `serve` and `storage`. A program that
+/// is compiled often includes only the rooms that it uses.
 
 #include <seqtrain/checkpoint.hpp>
 #include <seqtrain/cli.hpp>

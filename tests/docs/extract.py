@@ -1,7 +1,7 @@
 """extract.py OUT PAGE...: writes the C++ blocks of Markdown pages that open with ```cpp rooms=a,b.
 
 OUT/<page>_<n>.cpp is the page's n-th such block, OUT/<page>_<n>.txt the block ```text output that
-follows it, if one does. OUT/<page>_<n>.hpp is the block without its includes in a namespace <page>_<n>,
+follows it, if one does. A block that opens with ```cpp example=NAME must be the program examples/own/NAME.cpp. OUT/<page>_<n>.hpp is the block without its includes in a namespace <page>_<n>,
 where `main` is a function that other code may call. Prints a line `name rooms has_main has_output` for
 each.
 """
@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/own"
 BLOCK = re.compile(r"^```(?P<info>\S.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
 
 
@@ -19,11 +20,19 @@ def write(path, text):
         path.write_text(text)
 
 
+def check_example(page, marks, code):
+    """Ends the script if a block that opens with ```cpp example=NAME is not the program examples/own/NAME.cpp."""
+    for name in (mark.removeprefix("example=") for mark in marks if mark.startswith("example=")):
+        if (EXAMPLES / f"{name}.cpp").read_text() != code:
+            sys.exit(f"{page}: the block of {name} differs from examples/own/{name}.cpp")
+
+
 def blocks(page):
     """Returns the blocks of a page as (rooms, code, output or None)."""
     found = list(BLOCK.finditer(page.read_text()))
     for block, following in zip(found, found[1:] + [None]):
         language, *marks = block["info"].split()
+        check_example(page, marks, block["body"])
         rooms = [mark.removeprefix("rooms=") for mark in marks if mark.startswith("rooms=")]
         if language == "cpp" and rooms:
             shown = following is not None and following["info"] == "text output"

@@ -15,20 +15,23 @@ TEST(OtherProgram, IsBesideTheOneThatWasStarted) {
   const tests::TemporaryDirectory directory;
   const auto mnli = (directory / "mnli").string();
   const auto predict = (directory / "predict").string();
-  EXPECT_EQ(other_program(mnli, "predict").command, predict);
-  EXPECT_NE(other_program(mnli, "predict").build, "");
+  EXPECT_EQ(other_program(mnli, "predict").command, "predict");
   tests::write_file(predict, "");
+  EXPECT_EQ(other_program(mnli, "predict").command, predict);
   EXPECT_EQ(other_program(mnli, "predict").build, "");
   EXPECT_EQ(other_program("mnli", "predict").command, "predict");
   EXPECT_EQ(other_program("mnli", "predict").build, "");
 }
 
-TEST(OtherProgram, IsBuiltFirstIfItIsMissing) {
-  const auto build = [](const char* started_as) {
-    return other_program(started_as, "predict").build;
-  };
-  EXPECT_EQ(build("no/such/examples/mnli"), "cmake --build no/such/ --target predict && ");
-  EXPECT_EQ(build("no-such/mnli"), "cmake --build . --target predict && ");
+TEST(OtherProgram, IsBuiltFirstIfItsTreeOfCMakeLacksIt) {
+  const tests::TemporaryDirectory directory;
+  const auto started = (directory / "examples/mnli").string();
+  EXPECT_EQ(other_program(started, "predict").build, "");
+  std::filesystem::create_directory(directory / "examples");
+  tests::write_file(directory / "CMakeCache.txt", "");
+  const auto other = other_program(started, "predict");
+  EXPECT_EQ(other.build, "cmake --build " + directory.path().string() + "/ --target predict && ");
+  EXPECT_EQ(other.command, (directory / "examples/predict").string());
 }
 
 TEST(OtherProgram, IsASubcommandOfSeqtrain) {

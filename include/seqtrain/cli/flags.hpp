@@ -232,6 +232,9 @@ class Flags : public FlagList {
   }
 
   Flags& remember(const std::string& name, std::function<std::string()> text) {
+    if (find(name) != nullptr) {
+      throw Error{"--" + name + ": is declared twice; give a flag of your own another name"};
+    }
     std::string initial = text();
     flags_.push_back({name, role_, std::move(text), std::move(initial)});
     return *this;

@@ -190,7 +190,10 @@ class Replicated {
       requires train::TellsLosses<M> {
     return model_.losses(logits, batch);
   }
-  [[nodiscard]] ProblemType problem_type() const { return model_.problem_type(); }
+  [[nodiscard]] ProblemType problem_type() const requires requires(const M& model) {
+    model.problem_type();
+  }
+  { return model_.problem_type(); }
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
     return model_.parameters();
   }

@@ -18,20 +18,25 @@ struct OtherProgram {
   std::string build = {};  ///< a command and `&&`, if the program is not built yet
 };
 
-/// Returns the program `name` beside the one that `started_as` started. `seqtrain` has the programs
-/// as subcommands.
+/// Returns the program `name` beside the one that `started_as` started, or in the same tree of
+/// CMake if that has it to build, else by its name alone. `seqtrain` has the programs as
+/// subcommands.
 inline OtherProgram other_program(std::string_view started_as, const std::string& name) {
   const std::filesystem::path here{started_as.substr(0, started_as.find(' '))};
-  if (here.filename() == "seqtrain")
+  if (here.filename() == "seqtrain") {
     return {.command = cli::shell_word(here.string()) + " " + name};
-  if (!here.has_parent_path()) return {.command = name};
+  }
   const auto beside = here.parent_path() / name;
   std::error_code none;
-  OtherProgram other{.command = cli::shell_word(beside.string())};
-  if (std::filesystem::exists(beside, none)) return other;
-  const auto tree = (here.parent_path() / "..").lexically_normal();  // of CMake
-  other.build = "cmake --build " + cli::shell_word(tree.string()) + " --target " + name + " && ";
-  return other;
+  const OtherProgram other{.command = cli::shell_word(beside.string())};
+  if (here.has_parent_path() && std::filesystem::exists(beside, none)) return other;
+  const auto tree = (here.parent_path() / "..").lexically_normal();
+  if (!here.has_parent_path() || !std::filesystem::exists(tree / "CMakeCache.txt", none)) {
+    return {.command = name};
+  }
+  return {
+      .command = other.command,
+      .build = "cmake --build " + cli::shell_word(tree.string()) + " --target " + name + " && "};
 }
 
 /// Tells whether `predict` reads a place as it is.

@@ -57,6 +57,7 @@ struct Program {
   const cli::Flags& parser;
   Processes& processes;
   c10::Device device;
+  const std::optional<model::OwnHead>& head;
   std::string& place;  ///< gets the path of the run's directory
 };
 
@@ -247,6 +248,7 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
   if (storage::is_elsewhere(given)) options.base_name = given;
+  options.head = program.head;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
   read_as_sentences(program, tokenizer, model, flags, results.flags);

@@ -31,7 +31,7 @@
 
 namespace seqtrain::experiment {
 
-/// A training run of a program that `experiment::main` has started. It makes the four policies of
+/// A training run of a program that `experiment::run` has started. It makes the four policies of
 /// a `Trainer` from the program's flags. A program may use its own in place of any of them; `fit`
 /// then trains, evaluates, reports, saves and publishes the model. A killed run resumes to the same
 /// bits, and all of it works with several processes.
@@ -45,6 +45,7 @@ class Run {
         signals_{prepared_.stop_options()},
         examples_{read_examples(program_, prepared_)},
         watch_{.answers = run::AnswerKeeper{is_first()}} {
+    max_length_ = prepared_.model.max_length();
     prepared_.model.set_loss(
         flags().loss_for<model::LossOptions>(examples_.train.set, prepared_.labels));
     learn_from_teacher(program_, prepared_, examples_, signals_.token());
@@ -66,7 +67,14 @@ class Run {
   [[nodiscard]] const data::EncodedSet& train_set() const { return examples_.train.set; }
   /// Takes the encoded training examples, for a loader of the program's own.
   [[nodiscard]] data::EncodedSet take_train_set() {
-    return take(examples_taken_, "training examples", std::move(examples_.train.set));
+    return take(examples_taken_, "training set", std::move(examples_.train.set));
+  }
+
+  /// Encodes a further file as those of the flags are encoded. Call it in all processes. Throws
+  /// `InputError` with file and line at the first wrong record.
+  [[nodiscard]] data::EncodedSet encode(const std::string& file) {
+    FileEncoder encode{flags(), tokenizer(), labels(), max_length_, log()};
+    return program_.processes.encode_once(encode, file).set;
   }
 
   /// Tells whether this is the process that writes files and logs.
@@ -74,8 +82,10 @@ class Run {
 
   /// Takes the model of `--model` with the loss of `--loss`, as a copy that learns with those of
   /// the other processes.
-  [[nodiscard]] dist::Replicated<model::AnyClassifier> model() {
-    return replicate(take(model_taken_, "model", std::move(prepared_.model)));
+  [[nodiscard]] dist::Replicated<model::AnyClassifier> model() { return replicate(take_model()); }
+  /// Takes that model as it is, for one of the program's own that is made of it.
+  [[nodiscard]] model::AnyClassifier take_model() {
+    return take(model_taken_, "model", std::move(prepared_.model));
   }
 
   /// Makes a model of the program's own one that learns with its copies in the other processes.
@@ -149,7 +159,7 @@ class Run {
   template <class T>
   static T take(bool& taken, const std::string& name, T value) {
     if (std::exchange(taken, true)) {
-      throw Error{"the run's " + name + " were taken before; each part of a run can be taken once"};
+      throw Error{"the run's " + name + " was taken before; a run gives each part once"};
     }
     return value;
   }
@@ -190,9 +200,15 @@ class Run {
   template <class S>
   void publish(S& sink, const std::stop_token& stop) {
     const run::RunDirectory& directory = prepared_.directory;
-    sink::publish_once(sink, directory.path(), directory.results(), run::dated_model_folder(), [&] {
+    const auto folder = run::dated_model_folder();
+    const auto before_each = [&stop] {
       if (stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
-    });
+    };
+    if constexpr (Store<S>) {
+      sink::publish_once(sink, directory.path(), directory.results(), folder, before_each);
+    } else {
+      sink::publish(sink, directory.path(), directory.results(), folder, before_each);
+    }
     log().info("The model is in " + directory.path().string());
     prepared_.repository->push(directory.model(), stop);
     prepared_.checkpoints->check();
@@ -206,6 +222,7 @@ class Run {
   Examples examples_;
   Watch watch_;
   page::RunPageOptions page_;
+  std::int64_t max_length_ = 0;  ///< of the model
   bool model_taken_ = false;
   bool examples_taken_ = false;
   bool sink_taken_ = false;

@@ -3,6 +3,6 @@
 // Defines the functions of this room that are compiled separately: see
 // core/separate_compilation.hpp.
 #include <seqtrain/core/needs_separate_compilation.hpp>
-#include <seqtrain/experiment/src/main.hpp>
+#include <seqtrain/experiment/src/program.hpp>
 #include <seqtrain/experiment/src/run.hpp>
 #include <seqtrain/experiment/src/teacher.hpp>

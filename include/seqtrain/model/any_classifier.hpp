@@ -208,12 +208,13 @@ class AnyClassifier {
   }
 
   /// Writes config.json and model.safetensors as `from_pretrained` reads them, or PEFT's layout of
-  /// an adapter, or sentence-transformers' layout. Throws as `parameters` does.
+  /// an adapter, or sentence-transformers' layout. A head of the program's own is in
+  /// model.safetensors by names that begin with `head.`. Throws as `parameters` does.
   void save_pretrained(const std::filesystem::path& directory) const {
     check_trainable();
     std::filesystem::create_directories(directory);
     std::string architecture{loaded_.architecture};
-    if (config().sentence)
+    if (config().sentence || options_.head)
       architecture.replace(architecture.find("For"), architecture.npos, "Model");
     weights::write_config(directory / "config.json", loaded_.config_text, architecture,
                           config().labels, problem_type());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/cpu/any_encoder.hpp>
@@ -18,14 +19,33 @@
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
+
+/// The head that `ClassifierOptions::head` makes.
+struct ReplacedHead {
+  ReplacedHead(ParameterMaker& maker, const weights::ModelConfig& config,
+               const ClassifierOptions& options) {
+    const tensor::SeededGenerator seeded{options.seed, c10::kCPU};
+    head = options.head->make(config.hidden_size, config.num_labels());
+    head->to(options.device);
+    for (const auto& [name, value] : head->parameters()) maker.adopt("head." + name, value);
+  }
+
+  at::Tensor operator()(const at::Tensor& pooled, Dropout&) const {
+    return head->forward(pooled.to(at::kFloat), at::GradMode::is_enabled());
+  }
+
+  std::shared_ptr<AnyHead> head;
+};
 
 /// A network of a family.
 template <Architecture Family>
@@ -42,9 +62,7 @@ class NetworkOf : public Network {
                         .initial = {config.initializer_range},
                         .lora = lora}},
                  config},
-        head_{make_head(
-            {maker, "", {.frozen = options.few_shot, .initial = {config.initializer_range}}},
-            config)},
+        head_{make_head(maker, config, options)},
         adapter_dropout_{maker.adapter_dropout()} {}
 
   [[nodiscard]] at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const override {
@@ -82,9 +100,13 @@ class NetworkOf : public Network {
   void forget_encoder() override { encoder_.reset(); }
 
  private:
-  using Head = std::variant<typename Family::Head, SentenceHead>;
+  using Head = std::variant<typename Family::Head, SentenceHead, ReplacedHead>;
 
-  static Head make_head(const Scope& root, const typename Family::Config& config) {
+  static Head make_head(ParameterMaker& maker, const typename Family::Config& config,
+                        const ClassifierOptions& options) {
+    if (options.head) return ReplacedHead{maker, config, options};
+    const Scope root{
+        maker, "", {.frozen = options.few_shot, .initial = {config.initializer_range}}};
     if (config.sentence) return SentenceHead{root, config};
     return typename Family::Head{root, config};
   }
@@ -119,6 +141,7 @@ template <Architecture Family>
   config.sentence = checkpoint.sentence();
   if (options.few_shot) config.sentence = weights::read_sentence_form(checkpoint.directory());
   if (config.sentence) config.mean_pooling = config.sentence->mean_pooling;
+  if (options.head) config.mean_pooling = options.head->pooling == Pooling::mean;
   if (const auto* const head = checkpoint.setfit_head()) {
     config.labels = head->labels();
     config.problem_type = head->problem_type();

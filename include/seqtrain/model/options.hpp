@@ -15,6 +15,7 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/loss/make_loss.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
@@ -39,8 +40,10 @@ struct ClassifierOptions {
   /// Low-rank adapters of the encoder's linear maps. Only they and the head learn, and they alone
   /// are the model's parameters.
   std::optional<LoRA> lora = {};
-  /// True if the head is `SentenceHead` and is not trained, but fitted: see experiment/few_shot.hpp.
+  /// True if the head is `SentenceHead` and is not trained, but fitted: see
+  /// experiment/few_shot.hpp.
   bool few_shot = false;
+  std::optional<OwnHead> head = {};  ///< replaces the family's head
   std::string base_name = {};  ///< the base's name in the adapter's config; default: its place
   LossOptions loss = {};
   /// Windows in which texts of any length are read, at most as long as the model allows.
@@ -78,6 +81,9 @@ struct ClassifierOptions {
       throw InputError{"needs an encoder that learns and reads no windows",
                        {.object = "few_shot"},
                        "choose another base, or train without --few-shot"};
+    }
+    if (few_shot && head) {
+      throw InputError{"has a head of its own", {.object = "few_shot"}, "give no other head"};
     }
     if (reinit_layers != 0 && (freeze_encoder || encoder_is_fixed())) {
       throw InputError{"needs an encoder that learns", {.object = "reinit_layers"}};

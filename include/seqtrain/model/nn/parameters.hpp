@@ -16,6 +16,7 @@
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
@@ -114,6 +115,22 @@ class ParameterMaker {
                            .depth = part.depth,
                            .late = part.late});
     return value;
+  }
+
+  /// Adds a parameter that a head of the program's own has made. It gets the checkpoint's numbers
+  /// if that has them. Throws as `make` does.
+  void adopt(const std::string& name, const at::Tensor& value) {
+    if (auto stored = find(name)) {
+      const at::NoGradGuard no_gradients;
+      value.copy_(load(*stored, value.sizes()));
+    } else {
+      report_.fresh.push_back(name);
+    }
+    parameters_.push_back({.name = name,
+                           .value = value,
+                           .gradient = tensor::require_gradient(value),
+                           .role = value.dim() > 1 ? Role::weight : Role::bias,
+                           .depth = {Depth::Part::head}});
   }
 
   /// Makes the adapter of the linear map `name`, if `part.lora` adapts it: A is uniform as PEFT

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <seqtrain/cli/cloud_job.hpp>
@@ -10,6 +11,7 @@
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/experiment/run.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/model/own_head.hpp>
 
 namespace seqtrain::experiment {
 
@@ -17,7 +19,8 @@ namespace seqtrain::experiment {
 struct ProgramOptions {
   std::string name;
   std::string purpose = "fine-tunes a classifier of texts";
-  cli::TrainFlags defaults = {};  ///< values of flags that are not given
+  cli::TrainFlags defaults = {};            ///< values of flags that are not given
+  std::optional<model::OwnHead> head = {};  ///< replaces the head of the model that is loaded
   /// Adds flags of the program's own, each bound to a variable that outlives the program. They
   /// determine the results of a run, so it resumes only with equal values.
   std::function<void(cli::Flags&)> add_flags = {};
@@ -25,11 +28,11 @@ struct ProgramOptions {
 
 /// Parses the flags, prepares a run and calls `body(run)`, which passes a trainer to `run.fit`.
 /// Returns the program's exit code; see `cli::ExitCode`. All flags are listed by `--help`.
-SEQTRAIN_SEPARATE int main(int argc, char** argv, ProgramOptions options,
-                           const std::function<void(Run&)>& body);
+SEQTRAIN_SEPARATE int run(int argc, char** argv, ProgramOptions options,
+                          const std::function<void(Run&)>& body);
 
 }  // namespace seqtrain::experiment
 
 #ifndef SEQTRAIN_SEPARATE_COMPILATION
-#include <seqtrain/experiment/src/main.hpp>
+#include <seqtrain/experiment/src/program.hpp>
 #endif

@@ -10,9 +10,9 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/dist/world.hpp>
 #include <seqtrain/experiment/few_shot.hpp>
-#include <seqtrain/experiment/main.hpp>
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/experiment/processes.hpp>
+#include <seqtrain/experiment/program.hpp>
 #include <seqtrain/experiment/run.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/tensor/machine.hpp>
@@ -45,6 +45,7 @@ inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
                             .parser = parser,
                             .processes = processes,
                             .device = device,
+                            .head = options.head,
                             .place = place};
       Run run{program};
       body(run);
@@ -58,8 +59,8 @@ inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
 
 }  // namespace detail
 
-SEQTRAIN_SEPARATE int main(int argc, char** argv, ProgramOptions options,
-                           const std::function<void(Run&)>& body) {
+SEQTRAIN_SEPARATE int run(int argc, char** argv, ProgramOptions options,
+                          const std::function<void(Run&)>& body) {
   return cli::run([&](log::Log& log) {
     cli::TrainFlags flags = std::move(options.defaults);
     cli::Flags parser{options.name, options.purpose, log};

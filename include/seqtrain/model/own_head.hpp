@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/Device.h>
+
+namespace seqtrain::model {
+
+/// How the hidden states of a text's tokens become one vector.
+enum class Pooling { first_token, mean };
+
+/// A head of any class: it computes logits [rows, outputs] of pooled hidden states [rows, hidden],
+/// fp32. Any backend computes the encoder below it.
+class AnyHead {
+ public:
+  AnyHead() = default;
+  AnyHead(const AnyHead&) = delete;
+  AnyHead& operator=(const AnyHead&) = delete;
+  virtual ~AnyHead() = default;
+
+  /// Moves the parameters to a device.
+  virtual void to(c10::Device device) = 0;
+  /// Returns the parameters that learn, with their names.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, at::Tensor>> parameters() const = 0;
+  /// Returns logits [rows, outputs]. `trains` is false in an evaluation.
+  [[nodiscard]] virtual at::Tensor forward(const at::Tensor& pooled, bool trains) const = 0;
+};
+
+/// A head that is a torch::nn::Module whose forward takes pooled hidden states [rows, hidden] and
+/// returns logits [rows, outputs].
+template <class Module>
+class HeadOfModule : public AnyHead {
+ public:
+  explicit HeadOfModule(std::shared_ptr<Module> module) : module_{std::move(module)} {}
+
+  void to(c10::Device device) override { module_->to(device); }
+
+  [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> parameters() const override {
+    std::vector<std::pair<std::string, at::Tensor>> result;
+    for (const auto& item : module_->named_parameters()) {
+      if (item.value().requires_grad()) result.emplace_back(item.key(), item.value());
+    }
+    return result;
+  }
+
+  [[nodiscard]] at::Tensor forward(const at::Tensor& pooled, bool trains) const override {
+    module_->train(trains);
+    return module_->forward(pooled);
+  }
+
+ private:
+  std::shared_ptr<Module> module_;
+};
+
+/// A head of the program's own in place of the family's.
+struct OwnHead {
+  /// Makes the head for an encoder's hidden_size and a number of labels. Torch's generator has the
+  /// model's seed meanwhile, so that equal seeds give equal initial values.
+  std::function<std::shared_ptr<AnyHead>(std::int64_t hidden_size, std::int64_t labels)> make = {};
+  Pooling pooling = Pooling::mean;
+};
+
+/// Returns a head that is a `Module`, made from hidden_size and the number of labels.
+template <class Module>
+[[nodiscard]] OwnHead own_head(Pooling pooling = Pooling::mean) {
+  return {.make =
+              [](std::int64_t hidden_size, std::int64_t labels) {
+                auto module = std::make_shared<Module>(hidden_size, labels);
+                return std::make_shared<HeadOfModule<Module>>(std::move(module));
+              },
+          .pooling = pooling};
+}
+
+}  // namespace seqtrain::model

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""own_test.py DIR: runs each program of examples/own/ in DIR: a run must leave a report page, figures and a model card.
+Where a part changes the training, a run that is killed and resumed and one by two processes leave its parameters too."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS / "support"))
+import made_model  # noqa: E402
+
+DATA = TESTS.parent / "examples/data/nli/dev.jsonl"
+# What a program prints that shows its own part at work.
+SHOWN = {"own_head": "head.inner.weight", "own_loader": "", "own_loss": "", "own_metric": "top_2_accuracy",
+         "own_model": "", "own_observer": "Worst step: ", "own_sink": "metrics.json: ", "own_step": ""}
+# These programs train as mnli does, so a whole run shows all of them.
+OBSERVES = {"own_metric", "own_observer", "own_sink"}
+FLAGS = ["--train-file", str(DATA), "--dev-file", str(DATA), "--fraction-of-train-data", "0.2", "--batch-size", "8",
+         "--epochs", "4", "--max-length", "24", "--threads", "1", "--replicas", "2", "--learning-rate", "1e-3",
+         "--checkpoint-every", "3", "--resume", "auto", "--log-every", "1"]
+OF_PROGRAM = {"own_loader": ["--second-file", str(DATA)]}
+
+
+class Wrong(Exception):
+    pass
+
+
+def need(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def start(command, environment=None):
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env=os.environ | (environment or {}))
+
+
+def end(process):
+    output = process.communicate(timeout=300)[0]
+    need(process.returncode == 0, f"exit code {process.returncode}:\n{output}")
+    return output
+
+
+def kill_after_a_checkpoint(command, folder):
+    """Kills the program when it has saved a checkpoint. Returns whether it was still training."""
+    process = start(command)
+    until = time.monotonic() + 300
+    while process.poll() is None and time.monotonic() < until:
+        if list((folder / "checkpoints").glob("*/checkpoint-*/manifest.json")):
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.005)
+    process.communicate(timeout=300)
+    return process.returncode == -signal.SIGKILL
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def together(command):
+    port = free_port()
+    both = [start(command, {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
+                            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}) for rank in range(2)]
+    return [end(process) for process in both][0]
+
+
+def parameters(folder):
+    return (folder / "model/model.safetensors").read_bytes()
+
+
+def check(name, program, model, scratch):
+    def command(folder):
+        return [str(program), "--model", str(model), "--output-dir", str(folder), *FLAGS, *OF_PROGRAM.get(name, [])]
+
+    whole = scratch / "whole"
+    output = end(start(command(whole)))
+    need(SHOWN[name] in output, f"its output lacks '{SHOWN[name]}':\n{output}")
+    for file in ("report.html", "metrics.json", "predictions.jsonl", "train_log.jsonl", "model/README.md",
+                 "model/vocab.txt"):
+        need((whole / file).exists(), f"the run has no {file}")
+    if name in OBSERVES:
+        return
+    killed = scratch / "killed"
+    need(kill_after_a_checkpoint(command(killed), killed), "the run ended before it could be killed")
+    need("Resumed from" in end(start(command(killed))), "the killed run was not resumed")
+    need(parameters(killed) == parameters(whole), "the resumed run has other parameters")
+    two = scratch / "two"
+    together(command(two))
+    need(parameters(two) == parameters(whole), "two processes leave other parameters")
+
+
+def main():
+    programs = pathlib.Path(sys.argv[1])
+    failed = 0
+    for name in SHOWN:
+        with tempfile.TemporaryDirectory() as scratch:
+            scratch = pathlib.Path(scratch)
+            made_model.make(scratch / "model")
+            try:
+                check(name, programs / name, scratch / "model", scratch)
+                print(f"{name}: passed")
+            except Wrong as wrong:
+                failed += 1
+                print(f"{name}: {wrong}")
+            shutil.rmtree(scratch / "model")
+    print(f"{len(SHOWN) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()

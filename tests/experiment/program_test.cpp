@@ -1,0 +1,89 @@
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/experiment/program.hpp>
+
+#include "support/small_checkpoint.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::experiment {
+namespace {
+
+using Body = std::function<void(experiment::Run&)>;
+
+/// Starts programs with a tiny run.
+class ExperimentProgram : public testing::Test {
+ protected:
+  void SetUp() override { SEQTRAIN_NEEDS_CHECKPOINT(); }
+
+  /// Returns the exit code of a program, and what it writes to stderr.
+  std::pair<int, std::string> start(const Body& body, ProgramOptions options = {.name = "own"}) {
+    const auto data = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli/dev.jsonl";
+    std::vector<std::string> words{"own", "--model=" + tests::small_checkpoint().string()};
+    for (const char* const flag : {"--train-file=", "--dev-file="}) {
+      words.push_back(flag + data.string());
+    }
+    for (const char* const flag :
+         {"--fraction-of-train-data=0.05", "--max-length=16", "--max-steps=1"}) {
+      words.emplace_back(flag);
+    }
+    words.push_back("--output-dir=" + (directory_ / "run").string());
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    testing::internal::CaptureStderr();
+    const int code = run(static_cast<int>(arguments.size()), arguments.data(), options, body);
+    return {code, testing::internal::GetCapturedStderr()};
+  }
+
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(ExperimentProgram, ThatTrainsNothingSaysSo) {
+  const auto [code, said] = start([](experiment::Run&) {});
+  EXPECT_EQ(code, cli::failed);
+  EXPECT_NE(said.find("has not called fit of its run"), std::string::npos) << said;
+}
+
+TEST_F(ExperimentProgram, TakesAPartOnce) {
+  const auto [code, said] = start([](experiment::Run& run) {
+    (void)run.sink();
+    (void)run.sink();
+  });
+  EXPECT_EQ(code, cli::failed);
+  EXPECT_NE(said.find("the run's sink was taken before"), std::string::npos) << said;
+}
+
+TEST_F(ExperimentProgram, HasFlagsOfItsOwnWithOtherNames) {
+  double own = 1;
+  const auto [code, said] = start(
+      [](experiment::Run&) {},
+      {.name = "own", .add_flags = [&](cli::Flags& flags) { flags.add("epochs", own, "own"); }});
+  EXPECT_EQ(code, cli::failed);
+  EXPECT_NE(said.find("--epochs: is declared twice; give a flag of your own another name"),
+            std::string::npos)
+      << said;
+}
+
+TEST_F(ExperimentProgram, TrainsWithALossOfItsOwn) {
+  int batches = 0;
+  const auto [code, said] = start([&](experiment::Run& run) {
+    auto model = run.model();
+    model.model().set_loss([&batches](const at::Tensor& logits, const tensor::Batch&) {
+      ++batches;
+      return logits.square().sum(1);
+    });
+    auto optimizer = run.optimizer(model);
+    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
+  });
+  EXPECT_EQ(code, cli::done) << said;
+  EXPECT_GT(batches, 1);
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "run/model/model.safetensors"));
+}
+
+}  // namespace
+}  // namespace seqtrain::experiment
