@@ -1,7 +1,7 @@
 # The commands of the project. They set up the machine and call CMake, which builds.
 .DEFAULT_GOAL := help
 .PHONY: help mnli test check check-platforms check-systems chaos build bench image check-image package check-package \
-  wheel check-wheel format check-format setup packages test-packages develop-packages package-packages clean
+  wheel check-wheel reference format check-format setup packages test-packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16". make mnli TORCH=cuda fetches a LibTorch
 # for GPUs and TORCH=cpu one for processors: tools/make_venv.sh.
@@ -72,6 +72,9 @@ check-package: package  ## try the packages on a Debian that has nothing of them
 check-wheel: wheel  ## try the wheel in a new environment
 	@tools/get_checkpoint.sh
 	@tests/jobs/wheel_test.sh
+
+reference: develop-packages  ## write the API reference, from the docstrings, into build/reference
+	@tools/reference.py
 
 format: develop-packages  ## format the sources in place
 	@tools/clang_format.sh -i

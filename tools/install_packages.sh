@@ -9,7 +9,7 @@ build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
   libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev
   libgloo-dev libzstd-dev zlib1g-dev"
 test="clang"
-develop="clang-format ccache shellcheck strace"
+develop="clang-format ccache shellcheck strace doxygen"
 platforms="clang-tidy g++-aarch64-linux-gnu qemu-user"
 systems="mmdebstrap"
 package="dpkg-dev file"

@@ -251,9 +251,9 @@ def main():
               "word_differences": sets["word_characters"] ^ sets["letters"] ^ sets["marks"] ^ sets["numbers"],
               "conjunct_differences": sets["conjunct_extends"] ^ sets["grapheme_extends"]}
     about = {
-        "letters": r"\p{L} of the byte-level splitting rule.",
-        "numbers": r"\p{N} of the byte-level splitting rule.",
-        "whitespace": r"\s of the byte-level splitting rule, which BERT splits at too.",
+        "letters": r"The characters in `\p{L}` of the byte-level splitting rule.",
+        "numbers": r"The characters in `\p{N}` of the byte-level splitting rule.",
+        "whitespace": r"The characters in `\s` of the byte-level splitting rule, at which BERT splits too.",
         "punctuation": "The characters that BERT isolates: ASCII symbols, and category P.",
         "controls": "The characters that BERT's clean_text drops, except U+0000 and U+FFFD.",
         "ideographs": "The characters that BERT's handle_chinese_chars puts spaces around.",
@@ -262,7 +262,7 @@ def main():
                             "StripAccents drops, but not in both.",
         "numeric_differences": "The characters that are in one of `numbers` and those that Digits isolates, "
                                "but not in both.",
-        "word_differences": r"The characters that are in one of \w, which tells where added tokens stand "
+        "word_differences": r"The characters that are in one of `\w`, which tells where added tokens stand "
                             "alone, and the letters, marks and numbers, but not in both.",
         "grapheme_prepends": "Grapheme_Cluster_Break=Prepend.",
         "grapheme_extends": "Grapheme_Cluster_Break=Extend and ZWJ.",

@@ -62,6 +62,7 @@ class FlagList {
   }
 
  protected:
+  /// A flag of the table: its name, its value as text, and its default.
   struct Flag {
     std::string name;
     Role role;

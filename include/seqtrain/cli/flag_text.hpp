@@ -20,8 +20,10 @@ namespace seqtrain::cli {
 /// The meaning of `--precision auto`.
 inline const std::string auto_precision =
     "auto (bf16 where it is native, else fp16 on GPUs from Volta on, else fp32)";
+/// The help of `--device`.
 inline constexpr const char* device_help =
     "auto, cpu, cuda or another device of LibTorch, such as cuda:1";
+/// The help of `--deterministic`.
 inline constexpr const char* deterministic_help =
     "use only operators that give equal bits each time; they are slower on a GPU";
 

@@ -68,6 +68,7 @@ struct OneCycle {
 /// 1/32 and falls linearly to it; without a warm-up, the climb takes a tenth of the steps.
 /// `one_cycle` schedules the momentum too and has no warm-up besides its own rise.
 struct Schedule {
+  /// The course of the factor after the warm-up.
   enum class Type { constant, linear, cosine, slanted_triangular, one_cycle };
 
   Type type = Type::constant;

@@ -101,6 +101,7 @@ class BasicAtomicFile {
   std::optional<typename F::Output> file_;
 };
 
+/// An atomic file on the machine's file system.
 using AtomicFile = BasicAtomicFile<>;
 
 /// Replaces the content of the file `path` by `text`, as a whole or not at all.

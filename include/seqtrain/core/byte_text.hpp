@@ -68,6 +68,7 @@ enum class Base64 {
   return plain;
 }
 
+/// Returns a view of bytes as text.
 [[nodiscard]] inline std::string_view as_text(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

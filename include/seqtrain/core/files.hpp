@@ -112,6 +112,7 @@ class Files {
 
   using Lock = FileLock;
 
+  /// A name in a directory.
   struct Entry {
     std::string name;
     bool is_directory = false;

@@ -28,6 +28,7 @@ namespace seqtrain {
 /// rewritten in place while it is read or mapped, see `Changes`.
 class MappedFile {
  public:
+  /// The access that the process has to the mapped bytes.
   enum class Pages {
     read_only,
     writable  ///< writing changes the memory of this process, but not the file

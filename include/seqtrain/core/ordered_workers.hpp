@@ -84,6 +84,7 @@ class OrderedWorkers {
     return &slot.item;
   }
 
+  /// An input iterator over the items, in order.
   class Iterator {
    public:
     using value_type = Item;

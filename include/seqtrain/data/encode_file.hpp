@@ -36,6 +36,7 @@ struct EncodeProgress {
   std::size_t examples = 0;
 };
 
+/// Options of `encode_file`.
 struct EncodeFileOptions {
   ReadOptions read = {};  ///< reading options; the problem type is taken from the labels
   text::EncodeOptions encode = {};

@@ -19,6 +19,7 @@
 
 namespace seqtrain::data {
 
+/// Options of `LanguageLoader`.
 struct LanguageLoaderOptions {
   std::size_t batch_size = 64;  ///< number of streams that are read side by side
   std::size_t bptt = 70;        ///< mean number of words per stream in a batch

@@ -87,7 +87,7 @@ struct LabelSpelling {
 }
 
 /// Tells whether programs write a label in place of a value that is missing: nan, NULL, None, NA,
-/// \N and the like, or nothing that can be seen.
+/// `\N` and the like, or nothing that can be seen.
 [[nodiscard]] inline bool stands_for_missing(std::string_view label) {
   constexpr std::array<std::string_view, 14> known{"",    "nan", "-nan", "null",     "none",
                                                    "na",  "n/a", "#n/a", "#na",      "<na>",

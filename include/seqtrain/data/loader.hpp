@@ -90,6 +90,7 @@ inline void collate(const EncodedSet& set, std::span<const std::uint32_t> rows,
   });
 }
 
+/// Options of `Loader`.
 struct LoaderOptions {
   PlanOptions plan = {};
   std::uint64_t seed = 0;

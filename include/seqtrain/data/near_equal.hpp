@@ -82,6 +82,7 @@ class Groups {
 
 }  // namespace detail
 
+/// Returns the key of a text or a pair, which is equal for nearly equal ones.
 [[nodiscard]] inline TextKey text_key(std::string_view text,
                                       std::optional<std::string_view> pair = {}) {
   constexpr std::size_t long_text = 20;

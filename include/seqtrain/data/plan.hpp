@@ -56,6 +56,7 @@ enum class Order { bucket, shuffle, file };
 inline constexpr std::array<std::pair<std::string_view, Order>, 3> order_names{
     {{"bucket", Order::bucket}, {"shuffle", Order::shuffle}, {"file", Order::file}}};
 
+/// Options of `make_plan`.
 struct PlanOptions {
   std::size_t batch_size = 32;
   /// The limit on rows × padded width of a batch. If it is above 0 it replaces `batch_size`.

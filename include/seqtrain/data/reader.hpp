@@ -127,6 +127,7 @@ void read_lines(const Source& source, std::string_view part, bool empty_lines, V
   }
 }
 
+/// The bytes that some programs write before a text in UTF-8.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Reads the examples of a text in any format. A reader is immutable, so several threads may read

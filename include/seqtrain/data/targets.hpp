@@ -40,9 +40,11 @@ namespace seqtrain::data {
          parts.at(2).get(label) == simdjson::SUCCESS;
 }
 
+/// The problem of a label that marks spans of the text.
 inline constexpr const char* spans_are_no_label =
     "holds spans of the text, [begin, end, label], not a label of the text";
 
+/// The advice for several labels that cannot be read.
 inline constexpr const char* expected_label_array =
     "a label is a JSON array of names, or of a 0 or a 1 for each label, or names with commas "
     "between them";
@@ -108,6 +110,7 @@ class LabelArray {
   const char* problem_ = expected_label_array;
 };
 
+/// The advice for a soft label that cannot be read.
 inline constexpr const char* expected_distribution =
     "a soft label is a JSON array or object of probabilities whose sum is 1, or a label";
 

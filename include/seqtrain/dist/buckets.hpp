@@ -55,6 +55,7 @@ inline void insert_runs(const std::string& text, std::size_t& at, tensor::RowSet
   }
 }
 
+/// The parameters of a model.
 using Parameters = std::span<const tensor::Parameter>;
 
 /// Calls `use(index, parameter)` for each parameter whose gradient records the rows that are used.

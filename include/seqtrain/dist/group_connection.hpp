@@ -59,6 +59,7 @@ class BlockedSigpipe {
   bool was_pending_ = false;
 };
 
+/// A group's transport in c10d.
 using BackendPtr = c10::intrusive_ptr<::c10d::Backend>;
 
 /// Options of `Group::connect`.

@@ -23,7 +23,9 @@
 
 namespace seqtrain::dist {
 
+/// A key-value store of c10d, by which processes find each other.
 using StorePtr = c10::intrusive_ptr<::c10d::Store>;
+/// The clock of deadlines.
 using Clock = std::chrono::steady_clock;
 
 namespace detail {

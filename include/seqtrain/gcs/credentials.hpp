@@ -90,6 +90,7 @@ class Anonymous final : public Credentials {
 /// A service account with its key. A signed statement is exchanged for a token (RFC 7523).
 class ServiceAccount final : public Credentials {
  public:
+  /// The content of a key file.
   struct Options {
     std::string email;
     std::string key_id;  ///< may be empty
@@ -132,6 +133,7 @@ class ServiceAccount final : public Credentials {
 /// A person's login, which `gcloud auth application-default login` has written.
 class AuthorizedUser final : public Credentials {
  public:
+  /// The content of a login's file.
   struct Options {
     std::string client_id;
     std::string client_secret;

@@ -28,6 +28,7 @@ struct SubjectTokenPlace {
 /// 8693).
 class ExternalAccount final : public Credentials {
  public:
+  /// The content of a configuration file.
   struct Options {
     std::string audience;
     std::string subject_token_type;

@@ -15,6 +15,7 @@
 
 namespace seqtrain::gcs {
 
+/// Options of `download`.
 struct DownloadOptions {
   std::uint64_t range_bytes = std::uint64_t{32} << 20;  ///< bytes of one request
   std::size_t threads = 4;  ///< ranges that are fetched at the same time

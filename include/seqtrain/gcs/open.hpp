@@ -16,6 +16,7 @@
 /// header includes Beast and TLS, which take long to compile; other headers of gcs do not.
 namespace seqtrain::gcs {
 
+/// Options of `open_client`.
 struct ClientOptions {
   http::RetryPolicy retry = {};
   http::Deadlines deadlines = {};

@@ -23,6 +23,7 @@ struct PreconditionFailed : Error {
   using Error::Error;
 };
 
+/// Options of `Service`.
 struct ServiceOptions {
   http::Url endpoint = {"https", "storage.googleapis.com", "443"};
   bool is_emulator = false;

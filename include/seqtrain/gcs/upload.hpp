@@ -14,6 +14,7 @@
 
 namespace seqtrain::gcs {
 
+/// Options of `upload`.
 struct UploadOptions {
   WriteOptions write = {};
   std::size_t chunk_bytes = std::size_t{8} << 20;        ///< memory of each connection
@@ -47,6 +48,7 @@ inline ObjectInfo upload(const Client& client, const Uri& uri, ByteSource& sourc
   return info;
 }
 
+/// Uploads bytes in memory.
 inline ObjectInfo upload(const Client& client, const Uri& uri, std::span<const std::byte> bytes,
                          const UploadOptions& options = {}) {
   MemorySource source{bytes};

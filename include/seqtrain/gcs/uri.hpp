@@ -11,6 +11,7 @@
 
 namespace seqtrain::gcs {
 
+/// Tells whether a place is in Google Cloud Storage.
 inline bool is_gs(std::string_view text) {
   return text.starts_with("gs://");
 }

@@ -88,6 +88,7 @@ struct Url {
   }
 };
 
+/// A header field of a message.
 struct Header {
   std::string name;
   std::string value;
@@ -119,6 +120,7 @@ struct Request {
   std::function<void(const Response&)> before_body = {};
 };
 
+/// An answer: its status, headers and body.
 struct Response {
   int status = 0;
   std::vector<Header> headers = {};

@@ -26,12 +26,14 @@
 
 namespace seqtrain::http {
 
+/// The addresses of a host's port.
 using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
 
 /// Finds the addresses of a host's port. The call may block without limit.
 using Resolve = std::function<Endpoints(const std::string& host, const std::string& port,
                                         boost::system::error_code& error)>;
 
+/// Finds the addresses by the system's resolver. Sets `error` if there are none.
 inline Endpoints resolve_by_system(const std::string& host, const std::string& port,
                                    boost::system::error_code& error) {
   boost::asio::io_context io;

@@ -18,7 +18,9 @@
 
 namespace seqtrain::http {
 
+/// The clock of deadlines and waits.
 using Clock = std::chrono::steady_clock;
+/// A duration in seconds.
 using Seconds = std::chrono::duration<double>;
 
 /// Receives one line about each retry and each failed renewal. Several threads may call it at once.

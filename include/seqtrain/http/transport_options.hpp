@@ -74,6 +74,7 @@ class ProxyRules {
   std::vector<std::string> exceptions_;
 };
 
+/// Options of a transport: deadlines, proxies and the authorities that it trusts.
 struct TransportOptions {
   Deadlines deadlines = {};
   ProxyRules proxies = {};

@@ -84,6 +84,7 @@ class Sender {
   Settings settings_;
 };
 
+/// Options of `Client`.
 struct ClientOptions {
   http::RetryPolicy retry = {.total = http::Seconds{60}};
   http::Timing timing = {};

@@ -98,6 +98,7 @@ namespace seqtrain::hub {
   }
 }
 
+/// Options of `fetch_files`.
 struct FetchOptions {
   std::size_t threads = 4;  ///< number of files to fetch at the same time
   http::Log tell = {};      ///< receives a line before files are fetched

@@ -33,6 +33,7 @@ struct KnownDataset {
   std::string_view problem_type = {};  ///< empty for single-label classification
 };
 
+/// The data sets whose facts are known.
 inline constexpr std::array<KnownDataset, 4> known_datasets{
     {{"nyu-mll/multi_nli", "multi_nli", "", "validation_matched", ""},
      {"nyu-mll/glue", "glue", "mnli", "validation_matched", ""},

@@ -24,6 +24,7 @@
 
 namespace seqtrain::hub {
 
+/// Options of `push_folder`.
 struct PushOptions {
   std::string message =
       "Add a model trained with seqtrain";  ///< first line of the commit's message

@@ -16,6 +16,7 @@ namespace seqtrain::hub {
 
 /// A value in the part of YAML that `read_yaml` reads.
 struct YamlNode {
+  /// The form of a value.
   enum class Kind { text, list, map };
 
   Kind kind = Kind::text;

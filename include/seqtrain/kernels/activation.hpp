@@ -77,6 +77,7 @@ struct GeluNew {
   }
 };
 
+/// ReLU.
 struct Relu {
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {

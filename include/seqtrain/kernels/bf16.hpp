@@ -21,9 +21,11 @@ SEQTRAIN_INLINE bool has_bf16_instructions() {
 #endif
 }
 
+/// Returns the number itself, so that code for both types can call one name.
 SEQTRAIN_INLINE float to_float(float value) {
   return value;
 }
+/// Returns the number as a float, which is exact.
 SEQTRAIN_INLINE float to_float(Bf16 value) {
   return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
 }
@@ -36,6 +38,7 @@ SEQTRAIN_INLINE Bf16 to_bf16(float value) {
   return {static_cast<std::uint16_t>((is_nan ? bits | 0x400000 : rounded) >> 16)};
 }
 
+/// Returns the number as a T: rounded to the nearest bfloat16, or as it is.
 template <class T>
 SEQTRAIN_INLINE T from_float(float value) {
   if constexpr (sizeof(T) == sizeof(Bf16)) {

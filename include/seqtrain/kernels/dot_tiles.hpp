@@ -38,6 +38,7 @@ struct Bytes {
 /// products, which do not saturate.
 struct BytesAsHalves {
   static constexpr bool is_light = false;
+  /// The signed bytes of words, widened to 16 bits.
   template <class Ints>
   struct Words {
     Ints even, odd;  ///< two 16-bit numbers a word

@@ -19,6 +19,7 @@ inline constexpr std::size_t lanes = 16;
 [[nodiscard]] constexpr std::size_t round_up(std::size_t count, std::size_t unit) {
   return (count + unit - 1) / unit * unit;
 }
+/// Returns `n` rounded up to a multiple of `lanes`.
 [[nodiscard]] constexpr std::size_t round_to_lanes(std::size_t n) {
   return round_up(n, lanes);
 }
@@ -30,11 +31,13 @@ inline constexpr std::size_t width_of = sizeof(Floats) / sizeof(float);
 template <class Floats>
 using WidthOf = Width<width_of<Floats>>;
 
+/// Reads a vector of floats. The address may be unaligned.
 template <class Floats>
 SEQTRAIN_INLINE void load(const float* from, Floats& to) {
   std::memcpy(&to, from, sizeof to);
 }
 
+/// Reads a vector of bfloat16 numbers and widens them to floats.
 template <class Floats>
 SEQTRAIN_INLINE void load(const Bf16* from, Floats& to) {
   typename WidthOf<Floats>::Halves halves;
@@ -43,6 +46,7 @@ SEQTRAIN_INLINE void load(const Bf16* from, Floats& to) {
   to = reinterpret_cast<Floats>(__builtin_convertvector(halves, Bits) << 16);
 }
 
+/// Writes a vector of floats. The address may be unaligned.
 template <class Floats>
 SEQTRAIN_INLINE void store(float* to, const Floats& from) {
   std::memcpy(to, &from, sizeof from);
@@ -154,6 +158,7 @@ SEQTRAIN_INLINE float sum(const Floats& values) {
   return total[0];
 }
 
+/// Returns the greatest element of a vector.
 template <class Floats>
 SEQTRAIN_INLINE float largest(const Floats& values) {
   Floats peaks = values;

@@ -11,6 +11,7 @@ namespace seqtrain::kernels {
 /// The number of units in a panel of an LSTM's gates. A row of a panel holds 16 input gates, then
 /// the forget gates, the candidates and the output gates of these units.
 inline constexpr std::size_t lstm_units = 16;
+/// The number of gates in a row of a panel.
 inline constexpr std::size_t lstm_panel = 4 * lstm_units;
 
 namespace detail {
@@ -116,6 +117,7 @@ struct LstmStepBack {
   std::size_t ld_d_gates;
 };
 
+/// Computes the backward pass of a step: the gradients of the gates and of the cells before it.
 template <class T>
 void lstm_backward(LstmStepBack<T> step) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {

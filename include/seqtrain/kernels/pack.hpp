@@ -89,6 +89,7 @@ SEQTRAIN_INLINE void load_words(const float* from, Floats& words) {
   }
 }
 
+/// Reads words of two bfloat16 numbers each.
 template <class T, class Floats>
 SEQTRAIN_INLINE void load_words(const Bf16* from, Floats& words) {
   static_assert(interleave<T> == 2, "bfloat16 is packed as bfloat16");

@@ -22,6 +22,7 @@ struct Progress {
   std::int64_t total = 0;   ///< 0 if it is not known
   std::int64_t before = 0;  ///< the part of `done` that an earlier process did
   double seconds = 0;       ///< time that this process has spent
+  /// A number of units a second.
   struct Rate {
     double per_second = 0;
     std::string unit;
@@ -57,6 +58,7 @@ inline std::string progress_line(const Progress& progress) {
   return line + separator + duration(each * static_cast<double>(left)) + " left";
 }
 
+/// Options of `Bar`.
 struct BarOptions {
   bool enabled = false;  ///< if false, nothing is drawn
 };

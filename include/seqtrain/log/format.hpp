@@ -25,11 +25,13 @@ inline std::size_t columns(std::string_view text) {
   }));
 }
 
+/// Returns a text with spaces after it, `width` columns wide. A longer text stays as it is.
 inline std::string left(std::string text, std::size_t width) {
   text.append(width - std::min(width, columns(text)), ' ');
   return text;
 }
 
+/// Returns a text with spaces before it, `width` columns wide. A longer text stays as it is.
 inline std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, columns(text)), ' ') + text;
 }

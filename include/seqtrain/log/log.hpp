@@ -22,6 +22,7 @@ namespace seqtrain::log {
 /// The characters that move a terminal's cursor to the start of its line and wipe the line.
 inline constexpr std::string_view clear_line = "\r\x1b[K";
 
+/// Tells whether the standard output is a terminal.
 inline bool stdout_is_terminal() {
   return ::isatty(STDOUT_FILENO) == 1;
 }
@@ -53,6 +54,7 @@ struct Field {
     json = json::Writer{}.value(value).text();
   }
 };
+/// The fields of a message.
 using Fields = std::vector<Field>;
 
 /// The format of a log: plain lines, or one JSON object a line.

@@ -29,10 +29,12 @@ class Nvml {
 
  public:
   using Device = struct nvmlDevice_st*;
+  /// How busy a GPU was in the last sampling period, as NVML lays it out.
   struct Utilization {
     unsigned gpu = 0;     ///< percentage of time in which a kernel ran
     unsigned memory = 0;  ///< percentage of time in which memory was in use
   };
+  /// A GPU's memory in bytes, as NVML lays it out.
   struct Memory {
     unsigned long long total = 0;  ///< bytes
     unsigned long long free = 0;

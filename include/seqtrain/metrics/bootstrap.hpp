@@ -121,6 +121,7 @@ class Decisions {
   std::vector<std::size_t> ends_;
 };
 
+/// The 95 % intervals of one label's scores.
 struct LabelIntervals {
   Interval precision = {};
   Interval recall = {};
@@ -134,6 +135,7 @@ struct Intervals {
   std::vector<LabelIntervals> labels = {};
 };
 
+/// Options of a bootstrap.
 struct BootstrapOptions {
   std::uint64_t seed = 1234;
   std::size_t resamples = 1000;

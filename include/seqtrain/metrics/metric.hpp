@@ -28,6 +28,7 @@ struct Figure {
   double value = 0;
 };
 
+/// Returns a metric's name and value.
 template <Metric T>
 Figure figure(const T& metric) {
   return {.name = std::string{std::string_view{metric.name}}, .value = metric.value()};

@@ -24,6 +24,7 @@ enum LabelCounts : Eigen::Index {
   false_negatives,
   true_positives
 };
+/// The number of counts of a label.
 inline constexpr Eigen::Index label_counts = 4;
 
 /// Returns the scores of a label from its counts [4].

@@ -27,6 +27,7 @@ namespace seqtrain::model {
 
 class AnyClassifier;
 
+/// Options of `AnyPredictor`.
 struct PredictorOptions {
   c10::Device device = c10::Device{c10::kCPU};
   /// Precision of products; an AWD-LSTM has fp32 and, on a processor without quasi-recurrent

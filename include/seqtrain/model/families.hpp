@@ -21,7 +21,7 @@ namespace seqtrain::model {
 /// A list of families.
 template <Architecture... Families>
 struct ArchitectureList {
-  /// Calls use.operator()<Family>() of the family that a config.json names. Throws `InputError`
+  /// Calls `use.operator()<Family>()` of the family that a config.json names. Throws `InputError`
   /// with the families that there are if it is none of them.
   template <class Use>
   static void visit(const weights::ConfigFile& file, const Use& use) {

@@ -61,6 +61,7 @@ inline void check_labels(const data::Batch& batch, std::int64_t labels, ProblemT
   }
 }
 
+/// Checks a batch's labels or targets against a model's configuration.
 inline void check_labels(const data::Batch& batch, const weights::ModelConfig& config) {
   check_labels(batch, config.num_labels(), config.problem());
 }

@@ -26,6 +26,7 @@ namespace seqtrain::model {
 
 using weights::LoRA;
 
+/// Options of a classifier.
 struct ClassifierOptions {
   /// Labels by id; if empty, the names in config.json.
   std::vector<std::string> labels = {};

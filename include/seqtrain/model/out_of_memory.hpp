@@ -22,6 +22,7 @@ namespace seqtrain::model {
 
 /// What to do about a batch that is too large, in a training and where nothing is trained.
 inline constexpr const char* smaller_batches = "a smaller --batch-size or --max-length needs less";
+/// The advice for programs that do not train.
 inline constexpr const char* fewer_texts = "fewer or shorter texts at once need less";
 
 /// Returns use(), which works on `batch`. Throws `Error` with the batch's size and `advice` if

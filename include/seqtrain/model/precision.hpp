@@ -28,6 +28,7 @@ enum class Precision {
 inline constexpr std::array<std::string_view, 5> precision_names{"fp32", "bf16", "fp16", "int8",
                                                                  "auto"};
 
+/// Returns the precision with that name. Throws `InputError` if there is none.
 [[nodiscard]] inline Precision precision_named(std::string_view name) {
   for (std::size_t i = 0; i < precision_names.size(); ++i) {
     if (precision_names[i] == name) return static_cast<Precision>(i);
@@ -37,6 +38,7 @@ inline constexpr std::array<std::string_view, 5> precision_names{"fp32", "bf16",
                    "use fp32, bf16, fp16, int8 or auto"};
 }
 
+/// Returns the name of a precision.
 [[nodiscard]] constexpr std::string_view name(Precision precision) {
   return precision_names[static_cast<std::size_t>(precision)];
 }

@@ -23,6 +23,7 @@
 
 namespace seqtrain::predict {
 
+/// The sizes of the windows in which a stream is read.
 struct WindowOptions {
   std::size_t batch_size = 32;
   /// The greatest number of batches in a window. The first window has one batch, and each full
@@ -148,6 +149,7 @@ struct StreamProgress {
   std::int64_t wrong = 0;    ///< records that have an error in place of an answer
 };
 
+/// Options of a stream of answers.
 struct StreamOptions {
   /// The most ids that a text may have.
   std::size_t max_length = std::numeric_limits<std::size_t>::max();

@@ -113,6 +113,7 @@ struct Prediction {
   return ids;
 }
 
+/// The parts of an answer that `to_json` writes.
 struct JsonOptions {
   std::size_t top_k = 0;  ///< if above 0, only this many labels have scores, the greatest first
   bool logits = true;

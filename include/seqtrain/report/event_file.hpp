@@ -57,9 +57,9 @@ inline std::string first_record() {
   return record;
 }
 
-/// Returns a name that no other file has: `events.out.tfevents.<seconds>.<host>.<pid>.<n>`. The
-/// seconds are the time of the process's first call, and n counts its calls, so the names of a
-/// process sort by age.
+/// Returns a name that no other file has. After `events.out.tfevents` it has the time of the
+/// process's first call in seconds, the host, the process and the number of the call, so the names
+/// of a process sort by age.
 inline std::string next_event_file_name() {
   static const auto seconds = static_cast<std::int64_t>(wall_time());
   static std::atomic<unsigned> next{0};

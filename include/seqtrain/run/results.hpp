@@ -113,6 +113,7 @@ inline void append(json::Writer& out, const std::vector<MachineFigure>& machine)
 
 }  // namespace detail
 
+/// Returns the text of `metrics.json`.
 inline std::string to_json(const Results& results) {
   json::Writer out{2};
   out.begin_object();

@@ -31,6 +31,7 @@ inline std::string dated_model_folder(
   return "model_" + dated(now);
 }
 
+/// Options of `RunDirectory`.
 struct RunDirectoryOptions {
   std::filesystem::path path = {};
   std::string model_name = "model.pth";  ///< file name of the state_dict

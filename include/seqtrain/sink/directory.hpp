@@ -249,6 +249,7 @@ class BasicDirectory {
   DurableDirectories<F> directories_;
 };
 
+/// A directory on the machine's file system.
 using Directory = BasicDirectory<>;
 
 }  // namespace seqtrain::sink

@@ -9,8 +9,8 @@
 
 namespace seqtrain::sink {
 
-/// Throws `Error` unless `key` can name an object in every sink: a relative path without control
-/// characters, whose segments between `/` are not empty, `.` or `..`.
+/// Throws `Error` unless `key` can name an object in every sink. Such a key is a relative path
+/// without control characters and without segments that are empty or consist of one or two dots.
 inline void check_key(std::string_view key) {
   const auto demand = [key](bool good, const char* expected) {
     if (!good) throw Error{expected, {.object = "key '" + std::string{key} + "'"}};

@@ -35,6 +35,7 @@ struct Batch {
   at::Tensor starts = {};
 };
 
+/// The number of tokens of a packed batch is a multiple of this.
 inline constexpr std::int64_t packed_tokens_multiple = 64;
 
 /// Throws `InputError` if the sizes of a batch's members do not fit together.

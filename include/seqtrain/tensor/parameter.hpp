@@ -26,6 +26,7 @@ enum class Role {
 
 /// The part of a network that a parameter belongs to, from the input to the output.
 struct Depth {
+  /// A stretch of the network.
   enum class Part {
     embedding,  ///< before the layers, or used by all of them
     layer,

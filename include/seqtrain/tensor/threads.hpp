@@ -22,6 +22,7 @@ inline void set_threads(int threads) {
   at::set_num_threads(threads);
 }
 
+/// Returns the number of threads that operators use.
 [[nodiscard]] inline int threads() {
   return at::get_num_threads();
 }
@@ -40,6 +41,7 @@ class OneThread {
   int before_ = threads();
 };
 
+/// Returns the number of threads that share tasks, which is that of operators.
 [[nodiscard]] inline std::size_t workers() {
   return static_cast<std::size_t>(at::get_num_threads());
 }

@@ -10,6 +10,7 @@
 
 namespace seqtrain::text {
 
+/// The number of a token in a vocabulary.
 using Id = std::int32_t;
 
 /// The ids that a text with too many of them keeps: its first ones, its last ones, or its first
@@ -17,6 +18,7 @@ using Id = std::int32_t;
 /// `windows` cuts as `truncate`; programs set no limit then, because the model reads windows.
 enum class LongTexts { truncate, tail, head_tail, windows };
 
+/// Options of `encode`.
 struct EncodeOptions {
   /// The most ids that an example may have, special tokens included. `longest_first` decides how
   /// many of them each text of a pair keeps.

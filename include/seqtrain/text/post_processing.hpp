@@ -49,6 +49,7 @@ struct Template {
   }
 };
 
+/// The templates of a single text and of a pair.
 struct Templates {
   Template single = {};
   Template pair = {.type_zero_between = 0};

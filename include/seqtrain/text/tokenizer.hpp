@@ -302,8 +302,11 @@ class BasicTokenizer {
 
 /// The tokenizer of BERT's family. Each family is an alias with its own pipeline.
 using BertTokenizer = BasicTokenizer<BertPipeline>;
+/// The tokenizer of RoBERTa's family.
 using RobertaTokenizer = BasicTokenizer<ByteLevelPipeline>;
+/// A tokenizer of byte-level BPE with normalizers before it.
 using NormalizedByteLevelTokenizer = BasicTokenizer<NormalizedByteLevelPipeline>;
+/// A tokenizer whose parts a `tokenizer.json` names.
 using AssembledTokenizer = BasicTokenizer<AssembledPipeline>;
 
 static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer> &&

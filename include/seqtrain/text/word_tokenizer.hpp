@@ -35,6 +35,7 @@ class WholeWords {
   Id unknown_;
 };
 
+/// The stages of AWD-LSTM's tokenizer.
 using WordPipeline = Pipeline<WordMarks, WordSplitter, WholeWords>;
 
 /// The tokenizer of AWD-LSTM models: words with marks. A text becomes `xxbos A`, a pair `xxbos A

@@ -9,6 +9,7 @@
 
 namespace seqtrain::train {
 
+/// The front of a checkpoint's name, before its step.
 inline constexpr std::string_view checkpoint_prefix = "checkpoint-";
 
 /// Returns `checkpoint-<step>`, the name of a saved fit, which transformers uses too.

@@ -142,6 +142,7 @@ struct NoPart {};
 template <template <class> class Property, class First, class... Rest>
 decltype(auto) find_part(First& first, Rest&... rest);
 
+/// Returns `NoPart`, because no argument is left.
 template <template <class> class Property>
 NoPart find_part() {
   return {};

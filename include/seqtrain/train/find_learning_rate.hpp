@@ -19,6 +19,7 @@ namespace seqtrain::train {
 
 /// The loss at each learning rate of a range test.
 struct LearningRateCurve {
+  /// A step of the test.
   struct Point {
     double learning_rate = 0;
     double loss = 0;  ///< a running mean

@@ -27,10 +27,14 @@ namespace seqtrain::weights {
 
 /// The names in PEFT's layout of an adapter.
 inline constexpr std::string_view adapter_config_name = "adapter_config.json";
+/// The file of an adapter's weights.
 inline constexpr std::string_view adapter_weights_name = "adapter_model.safetensors";
 inline constexpr std::string_view old_adapter_weights_name = "adapter_model.bin";  ///< until 2024
+/// The front of a parameter's name in that file.
 inline constexpr std::string_view adapter_prefix = "base_model.model.";
+/// The end of the name of the factor that reads the layer's input.
 inline constexpr std::string_view factor_a = ".lora_A.weight";
+/// The end of the name of the factor that writes to the layer's output.
 inline constexpr std::string_view factor_b = ".lora_B.weight";
 
 /// What to do with a place that holds both a whole model and an adapter. transformers computes with

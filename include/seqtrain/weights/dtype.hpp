@@ -64,6 +64,7 @@ constexpr std::size_t size_of(DType dtype) {
   return detail::dtype_traits[static_cast<std::size_t>(dtype)].size;
 }
 
+/// Tells whether numbers of the type have a fraction.
 constexpr bool is_floating(DType dtype) {
   return dtype <= DType::bf16;
 }

@@ -96,27 +96,34 @@ struct Pickle {
   using Ref = std::uint32_t;
 
   struct None {};
+  /// A tuple.
   struct Tuple {
     std::vector<Ref> items;
   };
+  /// A list.
   struct List {
     std::vector<Ref> items;
   };
+  /// A dict, as pairs of keys and values.
   struct Dict {
     std::vector<std::pair<Ref, Ref>> members;
   };
+  /// A bytes object, which refers to the pickle's bytes.
   struct Bytes {
     std::span<const std::byte> bytes;
   };
+  /// A class or function, by its name. The reader does not look it up.
   struct Global {
     std::string name;  ///< module and name with a dot between them
   };
+  /// A call, which is recorded and never made.
   struct Call {
     Ref function;                      ///< a Global; a class if an object of it is made
     Ref arguments;                     ///< a Tuple
     std::optional<Ref> state = {};     ///< the object's attributes
     std::optional<Ref> contents = {};  ///< an array's that joblib wrote: Bytes, or a Call
   };
+  /// A reference to an object outside the pickle.
   struct Persistent {
     Ref id;  ///< the object itself is outside the pickle
   };

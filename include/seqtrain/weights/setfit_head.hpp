@@ -27,6 +27,7 @@ namespace seqtrain::weights {
 
 /// The names of setfit's files beside a sentence encoder.
 inline constexpr std::string_view setfit_head_name = "model_head.pkl";
+/// The file of settings, such as the names of the labels.
 inline constexpr std::string_view setfit_config_name = "config_setfit.json";
 
 /// Tells whether a directory holds a model of setfit.

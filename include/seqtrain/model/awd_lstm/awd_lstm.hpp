@@ -35,6 +35,7 @@ namespace seqtrain::model {
 /// h and c. A layer of a QRNN carries its hidden state as h and, if it looks back, its last input
 /// as c. Each is [rows, size].
 struct RecurrentState {
+  /// The state of one layer.
   struct Layer {
     at::Tensor h, c;
   };

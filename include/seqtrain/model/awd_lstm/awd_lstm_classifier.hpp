@@ -36,6 +36,7 @@
 
 namespace seqtrain::model {
 
+/// The factors of the regularization of hidden states.
 struct RegularizationOptions {
   double alpha = 2;        ///< factor of the mean square of the hidden states
   double beta = 1;         ///< factor of the mean square of their changes from step to step
@@ -68,6 +69,7 @@ inline void add_regularization_gradient(const at::Tensor& gradient, const at::Te
   gradient.slice(1, 0, 1).add_(hidden.slice(1, 0, 1).mul(follows_zeros), factor);
 }
 
+/// Options of `AwdLstmClassifier`.
 struct AwdLstmClassifierOptions {
   std::vector<std::string> labels = {};  ///< names, by label id
   ProblemType problem_type = ProblemType::single_label;

@@ -33,6 +33,7 @@
 
 namespace seqtrain::model {
 
+/// Options of `LanguageModel`.
 struct LanguageModelOptions {
   AwdLstmShape shape = {};
   AwdLstmDropout dropout = {};

@@ -46,6 +46,7 @@ namespace seqtrain::model {
 /// do not decay.
 class PoolingHead {
  public:
+  /// The sizes and the dropout of a head.
   struct Options {
     std::int64_t in = 0;
     std::int64_t hidden = 50;

@@ -47,6 +47,7 @@ class AnyEncoder {
 /// them get a record of the gradient's rows that the passes write to.
 SEQTRAIN_SEPARATE std::unique_ptr<AnyEncoder> make_encoder(EncoderParts<float> parts,
                                                            std::span<tensor::Parameter> parameters);
+/// Makes the passes of an encoder whose products take bfloat16 or int8 factors.
 SEQTRAIN_SEPARATE std::unique_ptr<AnyEncoder> make_encoder(EncoderParts<kernels::Bf16> parts,
                                                            std::span<tensor::Parameter> parameters,
                                                            Precision precision, bool only_predicts);

@@ -20,11 +20,13 @@ class Layout {
   static constexpr std::size_t matrix_unit = 32;  ///< a matrix has a multiple of this many rows
   static constexpr std::size_t group_rows = 128;  ///< a group has about this many rows
 
+  /// The place of a sequence in the rows of a batch.
   struct Sequence {
     std::size_t row;      ///< row of its first token
     std::size_t length;   ///< number of tokens
     std::size_t squares;  ///< sum of the squared lengths before it: the index of its first score
   };
+  /// Consecutive sequences that one thread computes together, and their rows.
   struct Group {
     std::size_t first;  ///< sequences first to end
     std::size_t end;

@@ -25,6 +25,7 @@ namespace seqtrain::model::cpu {
 template <class T>
 class Linear {
  public:
+  /// One linear layer of those that share an input.
   struct Part {
     at::Tensor weight;           ///< [out, in]
     at::Tensor bias;             ///< [out]; undefined if the map has none

@@ -53,6 +53,7 @@ class LowRankMaps {
       return column >= begin && column < begin + size;
     }
   };
+  /// The adapter of one linear layer.
   struct Map {
     LowRank low;
     std::size_t rank;

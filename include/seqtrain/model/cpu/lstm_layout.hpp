@@ -21,6 +21,7 @@ struct LstmWeights {
   Number* bias_hidden;
 };
 
+/// The sizes of an LSTM layer's pass. Units are padded to whole panels.
 struct LstmSizes {
   std::size_t rows, steps, in, hidden;
 
@@ -55,6 +56,7 @@ struct LstmWorkspace {
   Buffer<float> sums;     ///< [panels, words, 64]
   Buffer<T> d_gates;      ///< [padded words, gates]
   Buffer<float> d_cells;  ///< [rows, units]
+  /// Memory of one thread.
   struct Scratch {
     Buffer<float> block;
     Buffer<T> transposed;

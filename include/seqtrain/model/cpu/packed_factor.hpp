@@ -45,6 +45,7 @@ struct ColumnPanels {
 template <class T>
 class PackedFactor {
  public:
+  /// The passes whose products need the factor.
   enum class For { forward, backward, both };
 
   /// Packs rows(index, i), which is output i of panel `index`: `in` numbers, or null for zeros.

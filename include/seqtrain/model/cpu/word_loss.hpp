@@ -35,6 +35,7 @@ struct WordDecoder {
 template <class T>
 class WordLossPass {
  public:
+  /// The decoder's inputs and the words that follow them.
   struct Inputs {
     const float* x;              ///< [words, in]
     const std::int64_t* labels;  ///< [words]

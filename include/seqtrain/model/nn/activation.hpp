@@ -15,6 +15,7 @@ namespace seqtrain::model {
 /// A function of each element.
 using Activation = at::Tensor (*)(const at::Tensor&);
 
+/// The activations that the layers compute.
 enum class ActivationKind { gelu, gelu_new, relu };
 
 /// Returns the activation that config.json's `hidden_act` names. Throws `InputError` if it is
@@ -33,6 +34,7 @@ enum class ActivationKind { gelu, gelu_new, relu };
   return kind == ActivationKind::gelu_new ? "tanh" : "none";
 }
 
+/// Applies an activation to each element.
 [[nodiscard]] inline at::Tensor activate(const at::Tensor& x, ActivationKind kind) {
   return kind == ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation(kind));
 }
@@ -50,6 +52,8 @@ void with_kernel(ActivationKind kind, const Use& use) {
   }
 }
 
+/// Returns the function that config.json's `hidden_act` names. Throws `InputError` if it is
+/// unknown.
 [[nodiscard]] inline Activation activation(std::string_view name) {
   using enum ActivationKind;
   const ActivationKind kind = activation_kind(name);

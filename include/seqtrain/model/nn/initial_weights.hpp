@@ -29,6 +29,7 @@ struct InitialWeights {
   return tensor::make_generator(stream.at(0), c10::Device{c10::kCPU});
 }
 
+/// Returns the initial values of a parameter with this role.
 [[nodiscard]] inline at::Tensor initial_values(at::IntArrayRef shape, Role role,
                                                const InitialWeights& initial,
                                                const at::Generator& generator) {

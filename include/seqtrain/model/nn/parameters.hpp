@@ -69,6 +69,7 @@ struct LowRank {
 /// if that has it, else from a random stream of its own.
 class ParameterMaker {
  public:
+  /// Options of `ParameterMaker`: the sources of values, and where parameters live.
   struct Options {
     std::string_view prefix;  ///< first word of the encoder's names, which a checkpoint may lack
     std::uint64_t seed;

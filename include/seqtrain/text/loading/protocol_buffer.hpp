@@ -14,6 +14,7 @@ namespace seqtrain::text {
 /// place if the field holds a value of another kind.
 class ProtocolField {
  public:
+  /// The wire type of a field.
   enum class Kind : unsigned { integer = 0, eight_bytes = 1, bytes = 2, four_bytes = 5 };
 
   ProtocolField(std::uint64_t number, Kind kind, std::size_t place, std::uint64_t value,

@@ -20,6 +20,7 @@
 
 namespace seqtrain::text {
 
+/// Limits on the words of a vocabulary.
 struct VocabularyOptions {
   std::size_t most = 60'000;   ///< the most words, with marks and without filler words
   std::uint64_t at_least = 3;  ///< the fewest occurrences of a word

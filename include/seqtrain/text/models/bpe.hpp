@@ -23,6 +23,7 @@
 
 namespace seqtrain::text {
 
+/// Options of `Bpe`.
 struct BpeOptions {
   /// The token for bytes that the vocabulary lacks. Without it such bytes are dropped.
   std::optional<std::string> unknown_token = {};

@@ -22,6 +22,7 @@
 
 namespace seqtrain::text {
 
+/// Options of `CharacterBpe`.
 struct CharacterBpeOptions {
   std::optional<std::string> unknown_token = {};  ///< without it unknown characters are dropped
   std::string continuing_prefix = {};             ///< marks tokens that do not begin a word

@@ -17,6 +17,7 @@ class DoubleArray {
  public:
   static constexpr Id no_id = -1;
 
+  /// An element of the array.
   struct Node {
     std::uint32_t base = 0;
     std::uint32_t check = free_check;  ///< the place of the parent

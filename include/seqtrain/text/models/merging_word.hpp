@@ -24,6 +24,7 @@ namespace seqtrain::text {
 /// word, because a small heap stays in the cache.
 class MergeQueue {
  public:
+  /// A merge that may be next: its rank, and the position of its left part.
   struct Entry {
     std::uint32_t rank;
     std::uint32_t position;

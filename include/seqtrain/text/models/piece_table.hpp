@@ -18,6 +18,7 @@ namespace seqtrain::text {
 /// the hash of the prefix that is one byte longer.
 class PieceTable {
  public:
+  /// The longest string at the front of a text.
   struct Match {
     std::size_t size = 0;  ///< in bytes; 0 if nothing matches
     Id id = 0;

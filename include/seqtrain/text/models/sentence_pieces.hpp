@@ -19,6 +19,7 @@ namespace seqtrain::text {
 
 /// A piece of a SentencePiece model. Its id is its index in the model.
 struct SentencePiece {
+  /// The kind of a piece, by its number in the model file.
   enum class Type { normal = 1, unknown, control, user_defined, unused, byte };
 
   std::string text = {};

@@ -19,6 +19,7 @@
 
 namespace seqtrain::text {
 
+/// Options of `Unigram`.
 struct UnigramOptions {
   Id unknown = 0;              ///< index of the unknown piece
   bool byte_fallback = false;  ///< unknown text becomes the pieces of its bytes

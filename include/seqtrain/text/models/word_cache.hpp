@@ -176,6 +176,7 @@ class WordCache {
  public:
   static constexpr std::size_t max_ids = 4;
 
+  /// A word with its ids. It fills half of a cache line.
   struct alignas(32) Entry {
     WordKey key = {};  ///< its spare bits hold the number of ids
     std::array<Id, max_ids> ids = {};

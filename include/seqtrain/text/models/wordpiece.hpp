@@ -16,6 +16,7 @@
 
 namespace seqtrain::text {
 
+/// Options of `WordPiece`.
 struct WordPieceOptions {
   std::string unknown_token = "[UNK]";
   std::string continuing_prefix = "##";  ///< marks pieces that do not begin a word

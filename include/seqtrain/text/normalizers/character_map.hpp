@@ -42,6 +42,7 @@ class CharacterMap {
     return match ? std::optional{match->result} : std::nullopt;
   }
 
+  /// A prefix that has a rule: its size in bytes, and what replaces it.
   struct Match {
     std::size_t size;
     std::string_view result;

@@ -68,6 +68,7 @@ struct StripWhitespace {
 /// Replaces the matches of a pattern: a string, or one of the two regular expressions that
 /// published tokenizers use.
 struct Replace {
+  /// A string of one's own, or a regular expression of published tokenizers.
   enum class Pattern { text, spaces, blanks };
   static constexpr std::string_view spaces_regex = " {2,}";
   static constexpr std::string_view blanks_regex = R"(\s{2,}|[\n\r\t])";

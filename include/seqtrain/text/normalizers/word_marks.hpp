@@ -179,8 +179,8 @@ struct WordMarks {
   }
 };
 
-/// Splits a text into words. A word is a run of word characters (\w). Each other character that is
-/// not whitespace, and each ideograph, is a word by itself.
+/// Splits a text into words. A word is a run of word characters (`\w`). Each other character that
+/// is not whitespace, and each ideograph, is a word by itself.
 struct WordSplitter {
   /// Calls `fn(std::string_view)` for each word of `text`, which must be valid UTF-8.
   template <class Fn>

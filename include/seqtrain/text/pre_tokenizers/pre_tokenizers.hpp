@@ -130,6 +130,7 @@ class PatternSplitter {
 
 /// Replaces spaces by a visible character, and cuts before each such character if `split` is set.
 struct Metaspace {
+  /// The texts that get the character at their front.
   enum class Scheme { always, first, never };
   std::string replacement = "\u2581";
   /// Tells when the character is put before a text that does not begin with one.

@@ -18,6 +18,7 @@
 
 namespace seqtrain::text {
 
+/// The normal forms of Unicode.
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
 /// The compositions and compatibility decompositions that `CharacterTable` does not hold.

@@ -80,6 +80,7 @@ struct CodePoints {
 /// standard. Code points must be at most U+10FFFF.
 class CharacterTable {
  public:
+  /// A bit of a character's properties.
   enum Property : std::uint8_t {
     letter = 1,
     number = 2,
@@ -227,11 +228,12 @@ class CharacterTable {
   std::vector<Entry<CodePoints>> decompositions_;
 };
 
+/// Tells whether a character has a property.
 [[nodiscard]] inline bool has_property(char32_t code, CharacterTable::Property property) noexcept {
   return (CharacterTable::instance().properties(code) & property) != 0;
 }
 
-/// Returns whether the character is in \s, which is also the whitespace at which BERT splits.
+/// Returns whether the character is in `\s`, which is also the whitespace at which BERT splits.
 [[nodiscard]] inline bool is_whitespace(char32_t code) noexcept {
   return has_property(code, CharacterTable::whitespace);
 }
@@ -258,7 +260,7 @@ class CharacterTable {
   return has_property(code, CharacterTable::nonspacing_mark);
 }
 
-/// Returns whether the character is in \w. An added token with `single_word` must not touch one.
+/// Returns whether the character is in `\w`. An added token with `single_word` must not touch one.
 [[nodiscard]] inline bool is_word_character(char32_t code) {
   return CharacterTable::instance().words[code];
 }
@@ -273,6 +275,7 @@ class CharacterTable {
   return CharacterTable::instance().marks[code];
 }
 
+/// Returns the lower case of a character, which may have several code points.
 [[nodiscard]] inline CodePoints lower(char32_t code) noexcept {
   return CharacterTable::instance().lower(code);
 }
@@ -283,6 +286,7 @@ class CharacterTable {
   return CharacterTable::instance().decompose(code);
 }
 
+/// Returns the canonical combining class of a character.
 [[nodiscard]] inline std::uint8_t combining_class(char32_t code) noexcept {
   return CharacterTable::instance().combining_class(code);
 }

@@ -9,7 +9,7 @@
 // (gap from the last start, length).
 namespace seqtrain::text::unicode_tables {
 
-/// \p{L} of the byte-level splitting rule.
+/// The characters in `\p{L}` of the byte-level splitting rule.
 inline constexpr std::string_view letters =
 "iE0BgC0ByECWCKCMuBwB+BgC0c8cY0BKYCECkIKMEIIKCOCEGICEoBqBmFoF2ImJsKuKsCwCCOyCgH2B+BIiD2C8EEGmGoGCgB"
 "ESEYGKCiBCE8B2DyFoGCyBiC0CEMCMsB0BCUCICwByBgCWgBwByBMuB0CoGsDyDCmBCQUyBgBoBQUEIsBuBOQCIIOCiBCcEGGi"
@@ -33,7 +33,7 @@ inline constexpr std::string_view letters =
 "8DgN6CuDOuBCkU8BgD4CghB4BgQ8BgCCgfOQIKEGegBqMgQoE2ECqrCIK2B4BEGCGCEUWIKCECOCKCECECEGIEGCGCECECECEC"
 "EEGCGIKOQIKIKCEUWiBsBGIKMiBq1IguzCgwzC0jIgkI8NgOkoLgpLizOg0O8mBghG8hBggE20Jg1JgmI";
 
-/// \p{N} of the byte-level splitting rule.
+/// The characters in `\p{N}` of the byte-level splitting rule.
 inline constexpr std::string_view numbers =
 "gDUkIEOCGGo6CUgJUgNUsaUgIUcMkHUgIUgIUYMoHagIUkBO8GUkHOcmBgIU0GUgIUgFoBgSUgFUytBoBq4BGkPUgBUgCUsTU0"
 "IWgLUgBUgMUgGUgJUgBUgiCCIMYUgNmDqDK2tB4D0IsB4oB8Bu4CC0wBC0BSuBG0VI8IUwCQSe+CUiDe+25BUsMU0UMgKUgDUg"
@@ -41,7 +41,7 @@ inline constexpr std::string_view numbers =
 "gBUgS+B6LUoDIoHO6I8B8JUsEU0JUiBoB+QUgWUgIUgYUgHUgBoBgGYgbmBgHUgqBUgG6BgQUgFUgbUgHqBgkC+GgzeUgzEUgG"
 "UgJUWOqhBUgRuBgnvBUg9CoBgCoBgIyB8mCkDk3EUgbUggBUiQUstBSyIUiyB2D4DGIIgF6C8Cei9BagvFU";
 
-/// \s of the byte-level splitting rule, which BERT splits at too.
+/// The characters in `\s` of the byte-level splitting rule, at which BERT splits too.
 inline constexpr std::string_view whitespace =
 "SKuBCqGC2BCg+KCg4EWwCEOCgDCi6HC";
 
@@ -85,7 +85,7 @@ inline constexpr std::string_view mark_differences =
 inline constexpr std::string_view numeric_differences =
 "g+uEUohpBG";
 
-/// The characters that are in one of \w, which tells where added tokens stand alone, and the
+/// The characters that are in one of `\w`, which tells where added tokens stand alone, and the
 /// letters, marks and numbers, but not in both.
 inline constexpr std::string_view word_differences =
 "+FCmFEOCGGi0DC0JSmDU0SMUC4PM2FC6BM8HGoBCwDC4DO2HCaC2DE6BOwBSiBCyTCoBC4FU+jCoB46BC2NU+BC2cCqOgBmjBE"

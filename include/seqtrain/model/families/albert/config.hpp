@@ -16,6 +16,7 @@ struct AlbertConfig : weights::ModelConfig {
   std::int64_t inner_group_num = 1;    ///< layers with weights of their own in a group
 };
 
+/// Reads ALBERT's settings. Throws `InputError` if one is missing, wrong or not supported.
 inline AlbertConfig read_albert_config(const weights::ConfigFile& file) {
   const AlbertConfig config{
       weights::read_config(file, {.vocab_size = 30000,

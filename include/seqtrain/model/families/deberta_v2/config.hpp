@@ -99,6 +99,7 @@ inline void check_convolution(const DebertaV2Config& config, const weights::Fiel
 
 }  // namespace detail
 
+/// Reads DeBERTa's settings. Throws `InputError` if one is missing, wrong or not supported.
 inline DebertaV2Config read_deberta_v2_config(const weights::ConfigFile& file) {
   const json::Value root = file.root();
   DebertaV2Config config{weights::read_config(

@@ -100,6 +100,7 @@ inline std::vector<bool> local_layers(const weights::ConfigFile& file, std::int6
 
 }  // namespace detail
 
+/// Reads ModernBERT's settings. Throws `InputError` if one is missing, wrong or not supported.
 inline ModernBertConfig read_modernbert_config(const weights::ConfigFile& file) {
   const json::Value root = file.root();
   ModernBertConfig config{
