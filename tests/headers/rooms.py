@@ -1,6 +1,7 @@
 """Fails where a header includes a room that its own room neither links in cmake/rooms.cmake nor names in
-the table of docs/design.md, where that table names a room that is not included, and where folders inside a
-room include each other in a circle. A header that is right in its room counts as a folder.
+the table of docs/design.md, where that table names a room that is not included, where the picture in
+docs/design.md is not that of the table, and where folders inside a room include each other in a circle. A header
+that is right in its room counts as a folder.
 
 rooms.py INCLUDE_DIRECTORY DESIGN_MD ROOM=LINKED,LINKED..."""
 
@@ -25,13 +26,32 @@ def folder(header):
     return str(header.parent if len(header.parts) > 2 else header)
 
 
-table = {}
-for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
-    cells = re.match(r"\| `([a-z]+)` \|([^|]*)\|", line)
-    if cells and cells[1] in linked:
-        table[cells[1]] = set(re.findall(r"[a-z]+", cells[2])) & set(linked)
+def picture(rows):
+    """Returns a Mermaid flowchart of the rooms. It leaves out an arrow if others lead to the same room."""
+    below = {}  # the rooms that a room stands on
+    for room, names in rows.items():
+        below[room] = names.union(*(below.get(name, set()) for name in names))
+    lines = ["```mermaid", "flowchart TD"]
+    for title, is_torch in ("without torch", False), ("with torch", True):
+        lines.append(f'  subgraph {"torch" if is_torch else "host"}["{title}"]')
+        lines += [f"    {room}" for room in rows if ("tensor" in below[room] | {room}) == is_torch]
+        lines.append("  end")
+    for room, names in rows.items():
+        nearest = [name for name in rows if name in names
+                   and not any(name in below[other] for other in names if other in below)]
+        if nearest:
+            lines.append(f"  {room} --> {' & '.join(nearest)}")
+    return "\n".join([*lines, "```"])
+
+
+page = pathlib.Path(sys.argv[2]).read_text()
+rows = {cells[1]: set(re.findall(r"[a-z]+", cells[2]))
+        for cells in re.finditer(r"^\| `([a-z]+)` \|([^|]*)\|", page, re.MULTILINE)}
+table = {room: names & set(linked) for room, names in rows.items() if room in linked}
 
 problems = [f"docs/design.md has no row for {room}" for room in linked if room not in table]
+if picture(rows) not in page:
+    problems.append(f"docs/design.md needs this picture of its table:\n{picture(rows)}")
 found = collections.defaultdict(set)
 folders = collections.defaultdict(set)
 for path in sorted(include.rglob("*.hpp")):
