@@ -519,7 +519,7 @@ TEST(AnyPredictor, AnAdapterHasItsOwnLengthButNoOtherWayToReadLongTexts) {
   tests::write_file(directory / "tokenizer_config.json", R"({"truncation_side": "left"})");
   EXPECT_NE(tests::problem_of([&] {
               (void)base.with_adapter(directory);
-            }).find("reads long texts otherwise than its base"),
+            }).find("reads long texts differently from its base"),
             std::string::npos);
 }
 

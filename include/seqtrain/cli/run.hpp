@@ -127,7 +127,7 @@ class ProgramLog {
 
   log::BackgroundOutput output_;
   log::Log log_;
-  std::streambuf* before_;  ///< of std::cout
+  std::streambuf* before_;  ///< the buffer that std::cout had
 };
 
 /// Lets a failure to write std::cout throw `std::ios_base::failure`.

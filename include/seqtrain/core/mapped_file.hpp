@@ -33,7 +33,7 @@ class MappedFile {
     read_only,
     writable  ///< writing changes the memory of this process, but not the file
   };
-  /// Who takes care that a mapped file does not change.
+  /// The party that takes care that a mapped file does not change.
   enum class Changes {
     forbidden,  ///< nobody may shorten the file
     watched     ///< bytes that the file loses read as zeros, and `check_unchanged` throws
@@ -104,7 +104,7 @@ class MappedFile {
 
   using Status = struct ::stat;
 
-  /// What tells whether a mapped file has changed.
+  /// Facts that tell whether a mapped file has changed.
   struct Watch {
     Watch(const std::filesystem::path& file, OwnedDescriptor opened, const Status& at_first,
           std::span<const std::byte> bytes)

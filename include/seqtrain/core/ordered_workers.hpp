@@ -167,7 +167,7 @@ class OrderedWorkers {
   std::size_t claimed_;           ///< items before this one are made or being made
   std::size_t released_;          ///< items before this one have been returned and released
   const std::size_t end_;
-  bool held_ = false;  ///< whether the caller holds item `released_`
+  bool held_ = false;  ///< true if the caller holds item `released_`
   bool stopped_ = false;
   std::vector<Slot> slots_;
   Make make_;

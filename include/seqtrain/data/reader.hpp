@@ -261,7 +261,7 @@ class Reader {
   Format format_ = Format::json_lines;
   Fields fields_;
   Columns columns_;
-  LaterFields later_{{}, {}};  ///< of JSON lines
+  LaterFields later_{{}, {}};  ///< the fields of JSON lines
   bool empty_lines_ = false;
 };
 

@@ -163,7 +163,7 @@ class Exchange {
   OwnSums own_;
   Buckets buckets_;
   BucketExchange bucket_exchange_;
-  std::optional<ExchangeStream> stream_;  ///< of a device
+  std::optional<ExchangeStream> stream_;  ///< the stream of a device
   std::atomic<std::size_t> ready_ = 0;
   std::atomic<bool> abandoned_ = false;
   bool stop_ = false;

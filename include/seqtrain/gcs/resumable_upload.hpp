@@ -183,7 +183,7 @@ class ResumableUpload {
   std::unique_ptr<std::byte[]> buffer_;
   std::uint64_t start_ = 0;     ///< offset of the buffer's first byte
   std::uint64_t filled_ = 0;    ///< bytes in the buffer
-  bool ended_ = false;          ///< whether the buffer reaches the end of the content
+  bool ended_ = false;          ///< true if the buffer reaches the end of the content
   std::uint64_t furthest_ = 0;  ///< most bytes that the service has confirmed so far
   std::uint64_t hashed_ = 0;    ///< bytes in the checksum
   Crc32c checksum_;

@@ -37,7 +37,7 @@ struct ServiceOptions {
 struct Operation {
   std::string object;      ///< `gs://bucket/name`
   std::string permission;  ///< the permission that it needs, e.g. `storage.objects.get`
-  std::string absent = "no such bucket or object";  ///< what a 404 means
+  std::string absent = "no such bucket or object";  ///< the meaning of a 404
 };
 
 /// Sends requests to the storage service. It authorises them, follows redirects to trusted hosts

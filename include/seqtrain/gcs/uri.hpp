@@ -66,7 +66,7 @@ inline std::string_view object_problem(std::string_view name) {
 /// and spaces have no other meaning.
 struct Uri {
   std::string bucket;
-  std::string name = {};  ///< of an object or a prefix of names; empty for the bucket itself
+  std::string name = {};  ///< an object or a prefix of names; empty for the bucket itself
 
   /// Parses `gs://bucket/name`. Throws `InputError` if the service would refuse the name of the
   /// bucket or the object.

@@ -99,10 +99,10 @@ using BodySink = std::function<void(std::span<const std::byte>)>;
 
 /// Limits on the time of a request. Each limit counts separately.
 struct Deadlines {
-  Seconds connect{10};     ///< for the name lookup, the connection and TLS
-  Seconds write{60};       ///< without a byte being sent
-  Seconds read{60};        ///< without a byte being received
-  Seconds whole{15 * 60};  ///< for the request and its whole answer, without `connect`
+  Seconds connect{10};     ///< the time for the name lookup, the connection and TLS
+  Seconds write{60};       ///< the longest time without a byte sent
+  Seconds read{60};        ///< the longest time without a byte received
+  Seconds whole{15 * 60};  ///< the time for the request and its whole answer, without `connect`
 };
 
 struct Response;

@@ -42,7 +42,7 @@ struct Head {
   float* d_bias = nullptr;              ///< the gradient of `bias` is added here
   DistanceVectors vectors = {};
   std::size_t parts = 1;  ///< number of products in a score
-  bool by_tiles = false;  ///< whether `attend_bf16` uses the processor's tiles (AMX)
+  bool by_tiles = false;  ///< true if `attend_bf16` uses the processor's tiles (AMX)
 
   [[nodiscard]] float scale() const { return attention_scale(parts, size); }
 };
@@ -69,7 +69,7 @@ SEQTRAIN_INLINE std::ptrdiff_t apart(const QueryBlock& block) {
 
 /// The keys that a query of a block attends to, as numbers from the block's first key on.
 struct KeysOfQuery {
-  std::size_t place;  ///< where the query itself is
+  std::size_t place;  ///< the query's own number
   std::size_t begin;
   std::size_t end;
 

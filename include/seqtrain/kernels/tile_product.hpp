@@ -19,7 +19,7 @@ namespace seqtrain::kernels::tile {
 
 namespace detail {
 
-/// Whether this thread's tiles are configured.
+/// True if this thread's tiles are configured.
 inline thread_local bool configured = false;
 
 }  // namespace detail

@@ -159,7 +159,7 @@ class BackgroundOutput {
     std::condition_variable changed_;
     std::condition_variable pause_;
     std::vector<Piece> waiting_;
-    std::size_t bytes_ = 0;    ///< of the pieces that wait
+    std::size_t bytes_ = 0;    ///< the sum of the pieces that wait
     std::size_t dropped_ = 0;  ///< lines; while there are some, all further lines are dropped
     bool writes_ = false;
     bool hurries_ = false;

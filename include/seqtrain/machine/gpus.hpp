@@ -29,7 +29,7 @@ class Nvml {
 
  public:
   using Device = struct nvmlDevice_st*;
-  /// How busy a GPU was in the last sampling period, as NVML lays it out.
+  /// A GPU's load in the last sampling period, as NVML lays it out.
   struct Utilization {
     unsigned gpu = 0;     ///< percentage of time in which a kernel ran
     unsigned memory = 0;  ///< percentage of time in which memory was in use

@@ -159,7 +159,7 @@ class AnyPredictor {
   std::size_t maps_in_bf16_ = 0;
   std::size_t max_length_ = 0;
   std::optional<text::Windows> windows_ = {};
-  std::size_t allowed_length_ = 0;  ///< by the files of the tokenizer or the adapter
+  std::size_t allowed_length_ = 0;  ///< the limit in the files of the tokenizer or the adapter
   bool has_head_ = true;
   std::int32_t adapter_ = 0;  ///< its number
   bool by_itself_ = false;    ///< each text is predicted alone

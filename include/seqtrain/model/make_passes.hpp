@@ -19,7 +19,7 @@ struct MadePasses {
 };
 
 /// Makes the hand-written passes if there are some for the network and the device, else those by
-/// ATen's operators. They refer to the network's parts, and parameters may get other gradients.
+/// ATen's operators. They refer to the network's parts, and gradient tensors may be replaced.
 /// Throws `InputError` if there are none in that precision.
 SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precision,
                                          const ClassifierOptions& options);

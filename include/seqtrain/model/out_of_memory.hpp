@@ -20,9 +20,9 @@ namespace seqtrain::model {
          std::string_view{error.what()}.find("DefaultCPUAllocator") != std::string_view::npos;
 }
 
-/// What to do about a batch that is too large, in a training and where nothing is trained.
+/// The advice about a batch that is too large in a training.
 inline constexpr const char* smaller_batches = "a smaller --batch-size or --max-length needs less";
-/// The advice for programs that do not train.
+/// The advice about such a batch in a program that does not train.
 inline constexpr const char* fewer_texts = "fewer or shorter texts at once need less";
 
 /// Returns use(), which works on `batch`. Throws `Error` with the batch's size and `advice` if

@@ -33,7 +33,7 @@ namespace seqtrain::model::packed {
 /// its positions in other ways, and one that needs a window which the device does not have.
 class PackedPasses : public OperatorPasses {
  public:
-  /// The gradients of `parameters` may get other tensors.
+  /// The gradient tensors of `parameters` may be replaced.
   PackedPasses(const Network& network, const EncoderLayers& layers,
                std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
                std::int32_t padding_id, bool encoder_frozen, bool has_windows)
@@ -129,7 +129,7 @@ class PackedPasses : public OperatorPasses {
     return encoder_frozen_ ? frozen_states(batch, encode) : encode();
   }
 
-  /// Lets go of what the layers kept, also if the memory was too small for the step.
+  /// Frees the layers' saved activations, also if the memory was too small for the step.
   struct Forgotten {
     Layers* layers;
     ~Forgotten() { layers->forget(); }

@@ -65,7 +65,7 @@ struct RunFacts {
   std::int64_t max_length = 0;
   SetFacts train = {};
   SetFacts dev = {};
-  bool texts = true;  ///< whether the page may show texts
+  bool texts = true;  ///< true if the page may show texts
 };
 
 /// The window of a text that decided its answer.

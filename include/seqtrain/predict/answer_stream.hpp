@@ -41,7 +41,7 @@ struct WindowOptions {
 
 /// A text for which the model has computed no answer.
 struct Unanswered {
-  std::size_t begin = 0;  ///< where its line begins in what `Window::answer` returned
+  std::size_t begin = 0;  ///< the place of its line in the result of `Window::answer`
   InputError error;
 };
 

@@ -48,7 +48,7 @@ struct Parameter {
   /// operators on a processor. On a device they are all the rows that operators may have written
   /// to, until `forget_touched`. Null if it may be any row.
   std::shared_ptr<RowSet> touched = nullptr;
-  /// What the parameter is for. If it has no value, as in a torch::nn::Module, the optimizer
+  /// The purpose of the parameter. If it is not given, as in a torch::nn::Module, the optimizer
   /// decides by the name whether weight decay applies.
   std::optional<Role> role = {};
   Depth depth = {};

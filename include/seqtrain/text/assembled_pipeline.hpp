@@ -157,7 +157,7 @@ class AssembledPipeline {
   PreTokenizerSequence splitters_;
   SpacedWords::Rule rule_;
   Model model_;
-  AddedTokens tokens_;           ///< those that are looked for in normal forms
+  AddedTokens tokens_;           ///< tokens that are looked for in normal forms
   bool asks_for_front_ = false;  ///< a part treats the front of a text differently
   std::vector<Id> lone_space_ = {};
   CachedWords::Owner identity_;

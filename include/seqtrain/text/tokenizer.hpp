@@ -45,7 +45,7 @@ struct TokenizerOptions {
   LongTexts long_texts = LongTexts::truncate;  ///< the ids that texts keep
 };
 
-/// What a model that embeds texts asks for besides its tokenizer.
+/// Changes of texts that a model which embeds them asks for besides its tokenizer.
 struct TextChange {
   std::string prompt = {};  ///< begins the text, or the first one of a pair
   bool lowercases = false;  ///< the text is read in lower case, apart from added tokens

@@ -12,7 +12,7 @@
 
 namespace seqtrain::text {
 
-/// Which logits a text has: the mean of its windows' logits, or for each label the largest.
+/// The logits of a text: the mean of its windows' logits, or for each label the largest.
 enum class WindowPooling { mean, max };
 
 /// Settings of the windows in which a model reads a text or a pair: those of Hugging Face's
@@ -51,8 +51,8 @@ struct Windows {
 struct Window {
   std::vector<Id> input_ids = {};
   std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
-  std::size_t second = 0;         ///< where the second text begins; the number of ids if none does
-  bool of_second = false;         ///< whether it is the second text that is cut
+  std::size_t second = 0;  ///< the begin of the second text; the number of ids if there is none
+  bool of_second = false;  ///< true if the second text is cut
   /// The half-open range of ids of the text that is cut, without special tokens.
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -70,10 +70,10 @@ struct DecidingWindow {
 
 namespace detail {
 
-/// How the ids of a text or a pair are divided into windows.
+/// The division of a text's or a pair's ids into windows.
 struct WindowCuts {
   bool pair = false;
-  bool first = true;       ///< whether the first text is cut
+  bool first = true;       ///< true if the first text is cut
   std::size_t length = 0;  ///< ids of the text that is cut
   std::size_t kept = 0;    ///< ids of the other text in each window
   std::size_t part = 0;    ///< most ids of the cut text in a window

@@ -24,7 +24,7 @@ inline std::string make_run_id() {
 struct CheckpointOptions {
   std::int64_t every = 0;  ///< steps between two checkpoints; 0 turns this off
   double minutes = 0;      ///< minutes between two checkpoints; 0 turns this off
-  std::int64_t keep = 2;   ///< how many of the newest checkpoints of the run are kept
+  std::int64_t keep = 2;   ///< the number of the run's newest checkpoints that are kept
   /// "auto" continues the run that the store names from its newest complete checkpoint, or begins a
   /// run if there is none; "never" begins a new run; a checkpoint's directory begins a new run from
   /// that checkpoint.

@@ -37,8 +37,8 @@ inline constexpr std::string_view factor_a = ".lora_A.weight";
 /// The end of the name of the factor that writes to the layer's output.
 inline constexpr std::string_view factor_b = ".lora_B.weight";
 
-/// What to do with a place that holds both a whole model and an adapter. transformers computes with
-/// the two; the model alone gives other answers.
+/// The advice about a place that holds both a whole model and an adapter. transformers computes
+/// with the two; the model alone gives other answers.
 inline constexpr const char* only_one =
     "put the one that you mean into a folder of its own, and name that";
 

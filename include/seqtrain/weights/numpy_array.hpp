@@ -23,7 +23,7 @@ struct NumpyArray {
   std::size_t size = 0;  ///< bytes of an element
   std::vector<std::int64_t> shape = {};
   bool by_columns = false;                ///< in Fortran's order
-  std::span<const std::byte> bytes = {};  ///< of numbers and texts
+  std::span<const std::byte> bytes = {};  ///< the elements if they are numbers or texts
   std::vector<Pickle::Ref> objects = {};  ///< the elements if they are objects
 
   [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(*numel(shape)); }

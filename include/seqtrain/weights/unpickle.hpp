@@ -17,7 +17,7 @@
 
 namespace seqtrain::weights {
 
-/// What to do with a pickle that has anything but tensors.
+/// The advice about a pickle that has anything but tensors.
 inline constexpr std::string_view only_tensors =
     "only tensors, numbers, strings, lists, tuples and dicts can be read";
 

@@ -29,7 +29,7 @@ class AnyEncoder {
   /// that int8 cannot hold well.
   [[nodiscard]] virtual std::size_t maps_in_bf16() { return 0; }
 
-  /// Lets go of weights that were packed. The encoder's own parameters must not learn.
+  /// Frees the tensors of weights that were packed. The encoder's own parameters must not learn.
   virtual void keep_packed_only() = 0;
 
   /// Runs `FixedEncoder::take_adapter` for passes of the same kind, or returns false.

@@ -54,8 +54,8 @@ class FixedEncoder {
         parts_.all_linears(), [](const FixedLinear* linear) { return !linear->int8(); }));
   }
 
-  /// Packs the weights of linear maps, rounds the embeddings of words to bfloat16, and lets go of
-  /// the tensors of both. Decides which maps compute in int8. Call it once, before `forward`.
+  /// Packs the weights of linear layers, rounds the embeddings of words to bfloat16, and frees the
+  /// tensors of both. Decides which maps compute in int8. Call it once, before `forward`.
   void keep_packed_only() {
     parts_.embeddings.round_words();
     if (parts_.vectors) {

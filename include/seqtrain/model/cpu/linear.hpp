@@ -91,7 +91,7 @@ class Linear {
   }
   void end_packing() { packed_changes_ = changes(); }
 
-  /// Lets go of the weights, which are packed. Only adapters can be packed again.
+  /// Frees the weights, which are packed. Only adapters can be packed again.
   void forget_weights() {
     parts_.clear();
     end_packing();
@@ -170,7 +170,7 @@ void pack_weights(std::span<Map* const> maps, bool always) {
   for (Map* const map : maps) map->end_packing();
 }
 
-/// Packs the weights of maps for the last time and lets go of them, one map after another.
+/// Packs the weights of linear layers for the last time and frees them, one layer after another.
 template <class Map>
 void keep_packed_only(std::span<Map* const> maps) {
   for (Map* const& map : maps) {

@@ -108,7 +108,7 @@ class LowRankMaps {
     }
   }
 
-  /// Packs the adapters for the forward pass alone, and lets go of them.
+  /// Packs the adapters for the forward pass alone, and frees their tensors.
   void keep_forward_only() {
     pack();
     for (Map& map : maps_) {
@@ -154,7 +154,7 @@ class LowRankMaps {
   }
 
  private:
-  /// Packs a factor [rank, size] whose rows and columns are so many numbers apart.
+  /// Packs a factor [rank, size] with these strides of rows and columns.
   static void pack(const Map& map, Side& side, const at::Tensor& factor, std::size_t row,
                    std::size_t column) {
     const auto* const from = factor.const_data_ptr<float>();

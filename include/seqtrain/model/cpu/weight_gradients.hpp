@@ -71,7 +71,7 @@ struct WeightProduct {
   const T* input;
   const T* gradient;
   std::size_t rows;
-  std::uint64_t site = 0;  ///< of the dropout of adapters' inputs
+  std::uint64_t site = 0;  ///< the site of the dropout of adapters' inputs
 };
 
 /// Computes the gradients of adapters: that of B is d_yᵀ (s x Aᵀ), and that of A is (s d_y B)ᵀ x,

@@ -61,7 +61,8 @@ class Scope {
     return result;
   }
 
-  /// Returns the place for parameters whose gradients are late, such as those that layers share.
+  /// Returns the place for parameters whose gradients are complete only at the end of the backward
+  /// pass, such as those that layers share.
   [[nodiscard]] Scope late() const {
     Scope result = *this;
     result.part_.late = true;
@@ -257,7 +258,7 @@ struct LayerParts {
   LayerNorm norm1;
   Linear intermediate, output;
   LayerNorm norm2;
-  ScoreBias bias = {};  ///< what is added to scores, if it is not `EncoderLayers::distances`' own
+  ScoreBias bias = {};  ///< added to scores, if it is not `EncoderLayers::distances`' own
 };
 
 /// The residual after a part of a layer and what the next part reads of it, or the gradients of

@@ -36,13 +36,14 @@ namespace seqtrain::model {
 
 /// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
-  std::vector<std::string> fresh = {};       ///< parameters that the checkpoint lacks, initialised
-  std::vector<std::string> resized = {};     ///< parameters with other sizes there, initialised
-  std::vector<std::string> begun_anew = {};  ///< those of the layers that `reinit_layers` means
+  std::vector<std::string> fresh = {};    ///< parameters that the checkpoint lacks, initialised
+  std::vector<std::string> resized = {};  ///< parameters with other sizes there, initialised
+  std::vector<std::string> begun_anew =
+      {};  ///< parameters of the layers that `reinit_layers` means
   std::vector<std::string> left_out =
       {};                    ///< tensors of the checkpoint without a place in the model
   std::string file = {};     ///< the checkpoint's file of weights
-  std::string wrapper = {};  ///< what all names in the checkpoint begin with besides their own
+  std::string wrapper = {};  ///< a prefix that all names in the checkpoint have
 };
 
 /// Options for the parameters of one part of a model.
@@ -80,7 +81,7 @@ class ParameterMaker {
     bool borrows = false;
     /// True if parameters that have other sizes in the checkpoint are initialised.
     bool ignores_sizes = false;
-    /// What to do about a parameter of another size in the checkpoint.
+    /// The advice about a parameter of another size in the checkpoint.
     std::string_view advice_on_sizes = {};
     /// This layer and those after it are initialised.
     std::int64_t first_fresh_layer = std::numeric_limits<std::int64_t>::max();

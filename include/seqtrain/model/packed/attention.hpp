@@ -29,7 +29,7 @@ struct Rows {
   at::Tensor first;      ///< int64 [rows]: each row's first token
   at::Tensor positions;  ///< int32 [tokens, 1, 1]
   std::int64_t longest;  ///< the largest number of tokens of a row
-  std::int64_t width;    ///< that of a text, rounded up to a multiple of 16 as a bias has to be
+  std::int64_t width;    ///< `longest`, rounded up to a multiple of 16 as a bias has to be
   /// The angles of rotary positions by their base, which the first layer of a pass makes.
   mutable std::map<double, Rotary> rotary = {};
   mutable std::optional<Grid> grid = {};  ///< for layers whose scores have a bias
@@ -106,7 +106,7 @@ class Attention {
     return d_qkv;
   }
 
-  /// Lets go of what `forward` kept.
+  /// Frees the saved activations.
   void forget() { qkv_ = context_ = logsumexp_ = seed_ = offset_ = bias_ = q_ = k_ = at::Tensor{}; }
 
  private:
@@ -176,7 +176,7 @@ class Attention {
   ScoreBias own_bias_;
   double dropout_, distance_dropout_;
   at::Tensor qkv_, context_, logsumexp_, seed_, offset_, bias_;
-  at::Tensor q_, k_;  ///< those that the bias was computed from
+  at::Tensor q_, k_;  ///< the queries and keys that the bias was computed from
 };
 
 }  // namespace seqtrain::model::packed

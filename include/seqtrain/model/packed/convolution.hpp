@@ -54,7 +54,7 @@ class Convolution {
   /// Returns the gradient of `embedded`. Call it once, after `backward`.
   at::Tensor d_embedded() { return std::exchange(embedded_, {}).grad(); }
 
-  /// Lets go of what `forward` kept.
+  /// Frees the saved activations.
   void forget() { embedded_ = output_ = result_ = at::Tensor{}; }
 
  private:

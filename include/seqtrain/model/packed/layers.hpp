@@ -138,7 +138,7 @@ class Layer {
     return d;
   }
 
-  /// Lets go of what `forward` kept.
+  /// Frees the saved activations.
   void forget() {
     for (Map* map : {&qkv_, &attention_output_, &intermediate_, &output_}) map->forget();
     attention_.forget();
@@ -263,7 +263,7 @@ class Layers {
     return d.residual.is_same(d.normal) ? d.normal : d.residual.add(d.normal);
   }
 
-  /// Lets go of what `forward` kept.
+  /// Frees the saved activations.
   void forget() {
     for (Layer& layer : layers_) layer.forget();
     if (convolution_) convolution_->forget();
@@ -287,7 +287,7 @@ class Layers {
   std::size_t reach_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
   std::optional<Convolution> convolution_;   ///< beside the first layer, which normalizes last
-  std::vector<std::size_t> first_of_layer_;  ///< what `ready` gets after each layer, or empty
+  std::vector<std::size_t> first_of_layer_;  ///< the argument of `ready` after each layer, or empty
 };
 
 }  // namespace seqtrain::model::packed

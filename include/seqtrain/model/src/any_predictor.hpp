@@ -136,7 +136,7 @@ SEQTRAIN_SEPARATE AnyPredictor AnyPredictor::with_adapter(const std::filesystem:
   const text::TokenizerFolder own{folder};
   const bool other = has_own && text::detail::long_texts_of(own) != encode_->long_texts();
   if (other || encode_->windows()) {
-    throw InputError{"reads long texts otherwise than its base, or in windows",
+    throw InputError{"reads long texts differently from its base, or in windows",
                      {.object = directory.string()},
                      "serve it alone by --model"};
   }
