@@ -84,7 +84,7 @@ class KernelPasses : public Passes {
     return encoder_frozen_ ? frozen_states_(batch, compute) : compute();
   }
 
-  /// Neighbouring rows with one head.
+  /// Neighbouring rows with the same head.
   struct Block {
     static constexpr std::int64_t rows = 8;  ///< the most
     std::int32_t adapter;

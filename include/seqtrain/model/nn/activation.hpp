@@ -39,7 +39,7 @@ enum class ActivationKind { gelu, gelu_new, relu };
   return kind == ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation(kind));
 }
 
-/// Calls use(act) with the kernel of an activation. That of GELU is given.
+/// Calls use(act) with the kernel of an activation. `Gelu` is the one of GELU.
 template <class Gelu, class Use>
 void with_kernel(ActivationKind kind, const Use& use) {
   switch (kind) {
