@@ -80,11 +80,13 @@ class FlagList {
     return names;
   }
 
+  /// Returns the flag with this name, or null.
   [[nodiscard]] const Flag* find(std::string_view name) const {
     const auto flag = std::ranges::find(flags_, name, &Flag::name);
     return flag == flags_.end() ? nullptr : &*flag;
   }
 
+  /// Returns names and values of the flags for which `wanted(flag)` is true.
   template <class Wanted>
   [[nodiscard]] train::Pairs values_where(const Wanted& wanted) const {
     train::Pairs values;
@@ -203,6 +205,7 @@ class FlagNames {
   /// Makes one argument without a name the value of the flag `own`. It may follow a switch.
   void allow_argument(std::string own) { argument_ = std::move(own); }
 
+  /// Tells whether a flag has this name.
   [[nodiscard]] bool contains(const std::string& name) const {
     return own_.contains(name) || only_true_.contains(name);
   }

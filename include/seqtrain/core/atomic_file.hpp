@@ -41,6 +41,7 @@ class BasicAtomicFile {
     if (bytes.size() > buffer_bytes) return files_.write(*file_, bytes);
     buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
+  /// Appends a text.
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
 
   /// Writes `bytes` at `offset`. Several threads may do so at once if none appends. `size` does not

@@ -49,10 +49,12 @@ class Crc32c {
   /// Continues from a checksum that was computed elsewhere.
   explicit Crc32c(std::uint32_t value) : value_{value} {}
 
+  /// Adds bytes to the checksum.
   Crc32c& update(std::span<const std::byte> bytes) {
     value_ = ~detail::crc32c::advance(~value_, bytes);
     return *this;
   }
+  /// Adds a text to the checksum.
   Crc32c& update(std::string_view text) { return update(std::as_bytes(std::span{text})); }
 
   /// Appends a piece of `size` bytes whose own checksum is `next`.

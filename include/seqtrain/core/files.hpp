@@ -164,11 +164,13 @@ class Files {
     check(::fsync(file.file_.number) == 0, "cannot be written", file.path_);
   }
 
+  /// Closes a file. Throws `Error` if the system reports that a write has failed.
   void close(Output& file) const {
     const int problem = ::close(std::exchange(file.file_.number, -1));
     check(problem == 0 || errno == EINTR, "cannot be written", file.path_);
   }
 
+  /// Renames a file; a file with the new name is replaced in one step.
   void rename(const Path& from, const Path& to) const {
     check(::rename(from.c_str(), to.c_str()) == 0, "cannot be written", to);
   }

@@ -54,8 +54,10 @@ class FlatArray {
   [[nodiscard]] const T* begin() const noexcept { return data_; }
   [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
 
+  /// Adds a value at the end.
   void push_back(T value) { *extend(1) = value; }
 
+  /// Adds values at the end.
   void append(std::span<const T> values) {
     if (!values.empty()) std::memcpy(extend(values.size()), values.data(), values.size_bytes());
   }

@@ -19,6 +19,7 @@ struct HugePageAllocator {
   template <class U>
   explicit HugePageAllocator(const HugePageAllocator<U>&) noexcept {}
 
+  /// Returns memory for `count` values, whose lifetimes have not begun.
   [[nodiscard]] T* allocate(std::size_t count) {
     void* const memory = ::operator new(count * sizeof(T), alignment(count));
 #if defined(MADV_HUGEPAGE)
@@ -26,6 +27,7 @@ struct HugePageAllocator {
 #endif
     return static_cast<T*>(memory);
   }
+  /// Returns memory of `allocate` to the system.
   void deallocate(T* memory, std::size_t count) noexcept {
     ::operator delete(memory, alignment(count));
   }

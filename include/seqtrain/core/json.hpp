@@ -39,6 +39,7 @@ class Value {
     return member && member->is_null();
   }
 
+  /// Returns a member. Throws `InputError` if it is missing.
   [[nodiscard]] Value at(std::string_view key) const {
     auto member = find(key);
     if (!member) throw InputError{"missing", {.object = *file_, .field = child(key)}};

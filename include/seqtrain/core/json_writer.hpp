@@ -45,6 +45,7 @@ class Writer {
   Writer& begin_array() { return open('['); }
   Writer& end_array() { return close(']'); }
 
+  /// Writes the name of a member; its value has to follow.
   Writer& key(std::string_view name) {
     separate();
     append_quoted(text_, name);
@@ -53,14 +54,18 @@ class Writer {
     return *this;
   }
 
+  /// Writes a text as a string.
   Writer& value(std::string_view text) {
     separate();
     append_quoted(text_, text);
     return *this;
   }
+  /// Writes a text as a string.
   Writer& value(const char* text) { return value(std::string_view{text}); }
+  /// Writes true or false.
   Writer& value(bool truth) { return raw(truth ? "true" : "false"); }
 
+  /// Writes a number.
   template <class T>
   requires(std::integral<T> || std::floating_point<T>) Writer& value(T number) {
     if constexpr (std::floating_point<T>) {
@@ -90,6 +95,7 @@ class Writer {
     return *this;
   }
 
+  /// Writes the name of a member and its value.
   template <class T>
   Writer& member(std::string_view name, const T& content) {
     key(name);

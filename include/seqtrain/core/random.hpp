@@ -55,6 +55,7 @@ class Stream {
   constexpr Stream(std::uint64_t seed, Purpose purpose, Path... path) noexcept
       : key_{mix(seed, static_cast<std::uint64_t>(purpose), path...)} {}
 
+  /// Returns the number at a place of the stream, whatever was drawn before.
   [[nodiscard]] constexpr std::uint64_t at(std::uint64_t counter) const noexcept {
     return mix(key_, counter);
   }

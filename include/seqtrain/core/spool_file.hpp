@@ -31,6 +31,7 @@ class SpoolFile {
     ::unlink(name.c_str());
   }
 
+  /// Appends bytes.
   void write(std::span<const std::byte> bytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     if (buffer_.size() >= block) flush();

@@ -89,6 +89,7 @@ class EncodedSet {
 
   /// Returns the number of ids in all rows.
   [[nodiscard]] std::size_t tokens() const noexcept { return begin_of(size()); }
+  /// Returns the number of ids of a row.
   [[nodiscard]] std::size_t length(std::size_t row) const noexcept {
     return begin_of(row + 1) - begin_of(row);
   }

@@ -48,7 +48,9 @@ class ExampleFile {
   [[nodiscard]] virtual InputError label_error(const std::string& problem, const Example& example,
                                                const std::string& advice) const = 0;
 
+  /// Returns the parts, as a `Reader` does for a number of them, which is ignored.
   [[nodiscard]] std::vector<Part> parts(std::size_t) const { return parts(); }
+  /// Returns how many bytes of the file end with the part.
   [[nodiscard]] static std::size_t end_of(const Part& part) { return part.bytes_to_end; }
 };
 

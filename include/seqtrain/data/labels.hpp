@@ -62,6 +62,7 @@ class Labels {
   }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// Returns the name of a label. Throws `std::out_of_range` if there is none.
   [[nodiscard]] const std::string& name(std::size_t id) const { return names_.at(id); }
 
   /// Returns the id of a label as written in a file. An exact match comes first. Then a whole

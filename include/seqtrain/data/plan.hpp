@@ -80,6 +80,7 @@ struct PlanOptions {
     demand(batches_together >= 1, "batches_together", "must be at least 1");
   }
 
+  /// Returns the width of a batch whose longest row has this length.
   [[nodiscard]] std::size_t padded(std::size_t length) const {
     return (std::max<std::size_t>(length, 1) + pad_to_multiple_of - 1) / pad_to_multiple_of *
            pad_to_multiple_of;

@@ -211,6 +211,7 @@ class Reader {
     }
   }
 
+  /// Calls `visit` with every example, as `read` does.
   template <class Visit>
   void read_all(Visit&& visit) const {
     read(body_, visit);

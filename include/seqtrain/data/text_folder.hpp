@@ -95,6 +95,7 @@ class TextFolder {
     return result;
   }
 
+  /// Returns how many bytes of the folder end with the part.
   [[nodiscard]] static std::size_t end_of(const Part& part) { return part.bytes_to_end; }
 
   /// Calls `visit` with every text of a part, in order. An empty file is an empty text. Throws

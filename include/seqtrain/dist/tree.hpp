@@ -15,6 +15,7 @@ struct Leaves {
   std::int64_t last = 0;
 
   [[nodiscard]] std::int64_t size() const { return last - first; }
+  /// Tells whether the other leaves are among these.
   [[nodiscard]] bool holds(const Leaves& other) const {
     return first <= other.first && other.last <= last;
   }

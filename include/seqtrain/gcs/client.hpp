@@ -29,6 +29,7 @@ class Client {
   /// Makes running calls end soon with an `Error`, and later calls at once.
   void cancel() const noexcept { service_->cancel(); }
 
+  /// Returns the facts about an object. Throws `Error` if there is none.
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
     const Operation operation{uri.text(), "storage.objects.get"};
     return parse(service_->call({.url = service_->url(detail::object_path(uri))}, operation),

@@ -98,6 +98,7 @@ class Service {
     throw http::TrustError{"redirected too often", {.object = options_.endpoint.origin()}};
   }
 
+  /// Returns the waits between the attempts of an operation.
   [[nodiscard]] http::Retry retry(const Operation& operation) const {
     return {options_.retry, options_.timing, options_.log, operation.object};
   }

@@ -23,6 +23,7 @@ class ProxyRules {
  public:
   ProxyRules() = default;
 
+  /// Returns the rules of `https_proxy` and its kin in the environment.
   static ProxyRules from(const Environment& environment) {
     ProxyRules rules;
     const auto either = [&](const std::string& lower, const std::string& upper) {
@@ -34,6 +35,7 @@ class ProxyRules {
     return rules;
   }
 
+  /// Returns the proxy for a host, or nothing if it is connected to directly.
   [[nodiscard]] std::optional<Url> proxy_for(const Url& target) const {
     if (target.scheme != "https" || !proxy_) return {};
     const auto excepted = [&](const std::string& rule) { return matches(rule, target); };

@@ -49,6 +49,7 @@ class PartialFile {
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
+  /// Appends bytes of the content.
   void append(std::span<const std::byte> bytes) {
     digest_.update(bytes);
     while (!bytes.empty()) {
@@ -145,6 +146,7 @@ class Cache {
     write_file_atomically(file, commit);
   }
 
+  /// Tells whether the cache has a file of a commit.
   [[nodiscard]] bool has(const Name& name, const std::string& commit,
                          const std::string& path) const {
     std::error_code ignored;

@@ -29,6 +29,7 @@ struct DatasetSplits {
   std::string dataset;  ///< name of the data set, for errors
   std::vector<DatasetSplit> splits;
 
+  /// Tells whether the data set has a split.
   [[nodiscard]] bool has(std::string_view split) const {
     return std::ranges::count(splits, split, &DatasetSplit::name) > 0;
   }

@@ -31,6 +31,7 @@ class ContentHash {
     if (git) update(std::as_bytes(std::span{head}));
   }
 
+  /// Adds bytes of the content.
   void update(std::span<const std::byte> bytes) {
     EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
   }
@@ -58,11 +59,13 @@ class Digest {
     if (!is_hash(expected_)) throw InputError{"'" + expected_ + "' is not a hash of a file"};
   }
 
+  /// Tells whether a text has the form of a hash of Git or of SHA-256.
   static bool is_hash(std::string_view text) {
     return (text.size() == 40 || text.size() == 64) &&
            text.find_first_not_of("0123456789abcdef") == text.npos;
   }
 
+  /// Adds bytes of the content.
   void update(std::span<const std::byte> bytes) { hash_.update(bytes); }
 
   /// Tells whether the content has the expected hash. Do not add bytes after this call.

@@ -13,6 +13,7 @@ namespace seqtrain::kernels {
 /// GELU, which is x Phi(x) with Phi the normal distribution's. It computes erf by formula 7.1.26 of
 /// Abramowitz and Stegun with an error below 1.5e-7. The slope uses the formula's exponential too.
 struct Gelu {
+  /// Computes the value and the slope at x.
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
     const Floats z = (x < 0 ? -x : x) * 0.70710678F;
@@ -33,6 +34,7 @@ struct Gelu {
 /// formula 7.1.28 of Abramowitz and Stegun, whose error is below 3e-7, and uses the processor's
 /// approximate reciprocal of 14 bits if it has one.
 struct QuickGelu {
+  /// Computes the value and the slope at x.
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
     slope = Floats{};
@@ -64,6 +66,7 @@ struct QuickGelu {
 /// The approximation of GELU 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), "gelu_new" in
 /// transformers.
 struct GeluNew {
+  /// Computes the value and the slope at x.
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
     constexpr float c = 0.79788456F;
@@ -79,6 +82,7 @@ struct GeluNew {
 
 /// ReLU.
 struct Relu {
+  /// Computes the value and the slope at x.
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
     value = x > 0 ? x : Floats{};
@@ -88,6 +92,7 @@ struct Relu {
 
 /// Leaves x as it is.
 struct Identity {
+  /// Returns x as the value, and leaves the slope as it is.
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats&) {
     value = x;

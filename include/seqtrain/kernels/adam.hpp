@@ -33,6 +33,7 @@ struct AdamRows {
   float* exp_avg;
   float* exp_avg_sq;
 
+  /// Returns the numbers from `i` on.
   [[nodiscard]] AdamRows from(std::size_t i) const {
     return {value + i, gradient + i, exp_avg + i, exp_avg_sq + i};
   }
@@ -97,6 +98,7 @@ struct AdamBytes {
   std::uint8_t* exp_avg;
   std::uint8_t* root;
 
+  /// Returns the numbers from `i` on, the first of a block.
   [[nodiscard]] AdamBytes from(std::size_t i) const {
     const std::size_t byte = i / byte_block * (byte_block + 1);
     return {value + i, gradient + i, exp_avg + byte, root + byte};

@@ -110,6 +110,7 @@ struct AttentionScratch {
   }
   float* memory;
 
+  /// Returns the next `count` floats of the memory.
   float* take(std::size_t count) {
     float* const taken = memory;
     memory += count;

@@ -37,6 +37,7 @@ struct DistanceVectors {
   /// The number of rows that are computed at once. Their distances to all tokens of a block lie in
   /// a band that is a few columns wider than the block.
   static constexpr std::size_t tile = 16;
+  /// Returns the columns of a tile's band for a block of so many tokens.
   static std::size_t tile_columns(std::size_t tokens) {
     return round_to_lanes(tokens + tile) + 2 * lanes;
   }

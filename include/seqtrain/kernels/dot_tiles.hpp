@@ -20,6 +20,7 @@ struct Bytes {
   template <class Ints>
   using Words = Ints;
 
+  /// Prepares a vector of words of b for `add`.
   template <class Ints>
   SEQTRAIN_INLINE static void prepare(const Ints& word, Ints& words) {
     words = word;
@@ -44,6 +45,7 @@ struct BytesAsHalves {
     Ints even, odd;  ///< two 16-bit numbers a word
   };
 
+  /// Prepares a vector of words of b for `add`.
   template <class Ints>
   SEQTRAIN_INLINE static void prepare(const Ints& word, Words<Ints>& words) {
     using Halves [[gnu::vector_size(sizeof(Ints))]] = std::int16_t;
@@ -76,6 +78,7 @@ struct Bf16Pairs {
   template <class Floats>
   using Words = Floats;
 
+  /// Prepares a vector of words of b for `add`.
   template <class Floats>
   SEQTRAIN_INLINE static void prepare(const Floats& word, Floats& words) {
     words = word;
@@ -101,6 +104,7 @@ struct WordFactors {
   std::size_t ld_b;
   std::size_t depth;
 
+  /// Returns the factors from this row of a and this column of b on.
   [[nodiscard]] SEQTRAIN_INLINE WordFactors from(std::size_t row, std::size_t column) const {
     return {static_cast<const std::uint32_t*>(a) + row * ld_a, ld_a,
             static_cast<const std::uint32_t*>(b) + column, ld_b, depth};

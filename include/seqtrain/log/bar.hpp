@@ -76,6 +76,7 @@ class Bar {
 
   [[nodiscard]] bool enabled() const { return enabled_; }
 
+  /// Draws the progress, unless it was drawn less than a tenth of a second ago.
   void draw(const Progress& progress) {
     const auto now = Clock::now();
     if (!enabled_ || progress.seconds < 1) return;

@@ -81,12 +81,15 @@ class Log {
  public:
   explicit Log(const LogOptions& options = {}) : state_{std::make_shared<State>(options)} {}
 
+  /// Logs a message.
   void info(std::string_view text, const Fields& fields = {}) const {
     write(Severity::info, text, fields);
   }
+  /// Logs a warning.
   void warning(std::string_view text, const Fields& fields = {}) const {
     write(Severity::warning, text, fields);
   }
+  /// Logs an error.
   void error(std::string_view text, const Fields& fields = {}) const {
     write(Severity::error, text, fields);
   }

@@ -102,7 +102,9 @@ class Decisions {
   [[nodiscard]] std::size_t size() const { return ends_.size() / 2; }
   [[nodiscard]] std::size_t labels() const { return labels_; }
   [[nodiscard]] ProblemType problem_type() const { return problem_type_; }
+  /// Returns the gold labels of an example.
   [[nodiscard]] std::span<const Label> gold(std::size_t row) const { return part(2 * row); }
+  /// Returns the predicted labels of an example.
   [[nodiscard]] std::span<const Label> said(std::size_t row) const { return part(2 * row + 1); }
   /// Tells whether an example's predicted labels are exactly its gold labels.
   [[nodiscard]] bool right(std::size_t row) const {

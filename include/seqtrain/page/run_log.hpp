@@ -25,6 +25,7 @@ struct LoggedEvaluation {
   std::int64_t step = 0;
   std::vector<metrics::Figure> figures = {};
 
+  /// Returns a figure, or NaN if there is none with this name.
   [[nodiscard]] double figure(std::string_view name) const {
     const auto found = std::ranges::find(figures, name, &metrics::Figure::name);
     return found == figures.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
@@ -56,6 +57,7 @@ struct RunLog {
   std::vector<LoggedMark> marks = {};
   std::vector<LoggedEvaluation> evaluations = {};
 
+  /// Returns the points of a curve; there are none if nothing was logged.
   [[nodiscard]] const std::vector<html::Point>& curve(std::string_view name) const {
     static const std::vector<html::Point> none;
     const auto found = std::ranges::find(curves, name, &LoggedCurve::name);

@@ -38,16 +38,19 @@ class Message {
     varint(static_cast<std::uint64_t>(value));
     return *this;
   }
+  /// Appends a field with a double.
   Message& number(int field, double value) {
     key(field, 1);
     append_little_endian(text_, std::bit_cast<std::uint64_t>(value));
     return *this;
   }
+  /// Appends a field with a float.
   Message& number(int field, float value) {
     key(field, 5);
     append_little_endian(text_, std::bit_cast<std::uint32_t>(value));
     return *this;
   }
+  /// Appends a field with bytes.
   Message& bytes(int field, std::string_view value) {
     key(field, 2);
     varint(value.size());
@@ -56,6 +59,7 @@ class Message {
   }
   /// Writes a text as valid UTF-8, because readers refuse any other.
   Message& string(int field, std::string_view value) { return bytes(field, valid_utf8(value)); }
+  /// Appends a field with a message.
   Message& message(int field, const Message& value) { return bytes(field, value.encoded()); }
 
   [[nodiscard]] const std::string& encoded() const noexcept { return text_; }
@@ -76,6 +80,7 @@ class Message {
 /// Builds a Summary: figures, texts and hyperparameters, each with a tag.
 class Summary {
  public:
+  /// Adds a figure.
   Summary& scalar(std::string_view tag, double value) {
     return add(Message{}.string(1, tag).number(2, static_cast<float>(value)));
   }

@@ -36,9 +36,11 @@ struct Answers {
 
   [[nodiscard]] std::size_t size() const { return rows.size(); }
   [[nodiscard]] std::size_t labels() const { return static_cast<std::size_t>(logits.cols()); }
+  /// Returns the logits of example `i`.
   [[nodiscard]] std::span<const float> logits_of(std::size_t i) const {
     return {logits.data() + i * labels(), labels()};
   }
+  /// Returns the targets of example `i`.
   [[nodiscard]] std::span<const float> targets_of(std::size_t i) const {
     return std::span{targets}.subspan(i * labels(), labels());
   }

@@ -45,6 +45,7 @@ class BasicDirectory {
 
   [[nodiscard]] std::string name() const { return root_.string(); }
   [[nodiscard]] const Path& root() const noexcept { return root_; }
+  /// Returns the path of an object.
   [[nodiscard]] Path path_of(std::string_view key) const { return root_ / key; }
   [[nodiscard]] const F& files() const noexcept { return files_; }
 

@@ -20,8 +20,10 @@ class RowSet {
     return static_cast<std::size_t>(std::ranges::count(has_, 1));
   }
 
+  /// Adds a row.
   void insert(std::size_t row) { has_[row] = 1; }
 
+  /// Adds the rows of another set of this size.
   void insert(const RowSet& other) {
     for (std::size_t row = 0; row < has_.size(); ++row) has_[row] |= other.has_[row];
   }
@@ -31,6 +33,7 @@ class RowSet {
   /// Returns the number of the table's changes (`changes_of`) that the set includes. Operators that
   /// write to the table later do not add their rows to the set.
   [[nodiscard]] std::int64_t changes() const { return changes_; }
+  /// Sets the number that `changes` returns.
   void take_into_account(std::int64_t changes) { changes_ = changes; }
 
   /// Calls use(first, end) for each run of neighbouring rows, in order.

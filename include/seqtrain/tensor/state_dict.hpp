@@ -149,6 +149,7 @@ class SavedTensors {
     for (const auto& tensor : tensors) tensors_.emplace(tensor.name, &tensor);
   }
 
+  /// Tells whether there is a tensor with this name.
   [[nodiscard]] bool has(const std::string& name) const { return tensors_.contains(name); }
 
   /// Copies a tensor's numbers to `target`. Throws `InputError` if the tensor is missing or has

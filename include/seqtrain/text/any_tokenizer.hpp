@@ -48,6 +48,7 @@ class AnyTokenizer {
   [[nodiscard]] Id pad_id() const {
     return visit([](const auto& tokenizer) { return tokenizer.pad_id(); });
   }
+  /// Returns how many special tokens a text or a pair gets.
   [[nodiscard]] std::size_t special_tokens(bool pair) const {
     return visit([&](const auto& tokenizer) { return tokenizer.special_tokens(pair); });
   }

@@ -51,6 +51,7 @@ class TokenCollector {
                  std::span<const std::string> names, bool trims_spaces)
       : pipeline_{pipeline}, text_{text}, names_{names}, trims_spaces_{trims_spaces} {}
 
+  /// Adds a special token.
   void add_special(Id id) { tokens_.push_back({.id = id, .text = name(id), .special = true}); }
 
   /// Adds a token whose offsets are unknown.

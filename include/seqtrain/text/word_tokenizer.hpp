@@ -25,6 +25,7 @@ class WholeWords {
 
   WholeWords(Ids ids, Id unknown) : ids_{std::move(ids)}, unknown_{unknown} {}
 
+  /// Appends the id of a word, or that of the unknown word.
   void encode_word(std::string_view word, std::vector<Id>& out) const {
     const auto found = ids_.find(word);
     out.push_back(found == ids_.end() ? unknown_ : found->second);

@@ -151,11 +151,13 @@ struct Fit {
     state.position.batch = 0;
   }
 
+  /// Gives the model the parameters of the best epoch, if they are kept.
   template <class M>
   void apply_best(M& model) const {
     if constexpr (has_best) best.apply(model);
   }
 
+  /// Visits the parameters of the best epoch, if they are kept.
   void visit_best(const VisitTensors& visit) const {
     if constexpr (has_best) {
       if (!best.views().empty()) visit("best_model", best.views());
@@ -166,6 +168,7 @@ struct Fit {
     return {length.epochs, length.steps, examples, state.position};
   }
 
+  /// Returns the event of a step on these batches. It refers to `loss`.
   template <class B>
   [[nodiscard]] StepEnd step_event(std::span<const B> batches, std::int64_t of, double rate,
                                    const std::function<double()>& loss) const {
@@ -195,6 +198,7 @@ struct Fit {
            std::to_string(length.steps);
   }
 
+  /// Returns the report of the fit.
   [[nodiscard]] FitReport report(std::string unsaved) const {
     return {.steps = state.position.step,
             .epochs = state.position.epoch,

@@ -235,6 +235,7 @@ class Adapter {
     return {.object = name_, .field = std::string{adapter_prefix}.append(in_model(name))};
   }
 
+  /// Throws an `InputError` that names a tensor.
   [[noreturn]] void fail(std::string_view name, const std::string& problem,
                          const std::string& advice = {}) const {
     throw InputError{problem, where(name), advice};

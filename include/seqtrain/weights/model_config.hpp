@@ -109,10 +109,12 @@ class FieldCheck {
  public:
   explicit FieldCheck(const std::string& file) : file_{&file} {}
 
+  /// Throws `InputError` with the field unless `holds` is true.
   void require(bool holds, std::string_view field, const std::string& problem) const {
     if (!holds) throw InputError{problem, {.object = *file_, .field = std::string{field}}};
   }
 
+  /// Throws `InputError` unless the value is one of those that are supported.
   void one_of(const std::string& value, std::string_view field, auto&& supported) const {
     if (std::ranges::find(supported, value) != std::ranges::end(supported)) return;
     throw InputError{"'" + value + "' is not supported",
@@ -128,17 +130,20 @@ class FieldCheck {
                      "supported is " + std::to_string(supported)};
   }
 
+  /// Throws `InputError` unless the value is a count, at least 1.
   void count(std::int64_t value, std::string_view field) const {
     require(value >= 1 && value <= std::numeric_limits<std::int32_t>::max(), field,
             std::to_string(value) + " is not a whole number from 1 to 2147483647");
   }
 
+  /// Throws `InputError` unless the value names a supported activation.
   void activation(const std::string& value, std::string_view field) const {
     constexpr std::array<std::string_view, 4> activations{"gelu", "gelu_new", "gelu_pytorch_tanh",
                                                           "relu"};
     one_of(value, field, activations);
   }
 
+  /// Throws `InputError` unless the value is a probability.
   void probability(double value, std::string_view field) const {
     require(value >= 0 && value < 1, field, std::to_string(value) + " is not in [0, 1)");
   }

@@ -117,6 +117,7 @@ class TensorCopies {
   TensorCopies& operator=(const TensorCopies&) = delete;
   ~TensorCopies() = default;
 
+  /// Copies tensors.
   void assign(std::span<const TensorView> tensors) {
     tensors_.assign(tensors.begin(), tensors.end());
     std::size_t size = 0;

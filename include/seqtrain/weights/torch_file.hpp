@@ -33,6 +33,7 @@ class TorchValue {
     return child(*found, key);
   }
 
+  /// Returns a member. Throws `InputError` if it is missing.
   [[nodiscard]] TorchValue at(std::string_view key) const {
     auto member = find(key);
     if (!member) throw child(ref_, key).error("missing");

@@ -110,9 +110,11 @@ struct AwdLstmShape {
   std::int64_t layers = 3;
   bool qrnn = false;  ///< layers are quasi-recurrent, as fastai's AWD_QRNN has them
 
+  /// Returns the number of inputs of a layer.
   [[nodiscard]] std::int64_t in(std::int64_t layer) const {
     return layer == 0 ? embedding : hidden;
   }
+  /// Returns the number of outputs of a layer.
   [[nodiscard]] std::int64_t out(std::int64_t layer) const {
     return layer == layers - 1 ? embedding : hidden;
   }

@@ -14,6 +14,7 @@ using kernels::round_up;
 template <class T>
 class Buffer {
  public:
+  /// Returns memory for `count` values.
   T* reserve(std::size_t count) {
     std::size_t& capacity = memory_.get_deleter().count;
     if (count > capacity) {

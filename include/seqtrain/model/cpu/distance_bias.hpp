@@ -47,6 +47,7 @@ class DistanceBias {
   /// Returns a pointer to head 0's number for distance 0.
   [[nodiscard]] const float* values() const { return values_.data() + distances() / 2; }
 
+  /// Sets the gradients of so many groups to zero.
   void reserve_gradients(std::size_t groups) {
     groups_ = groups;
     const std::size_t count = groups * heads() * distances();

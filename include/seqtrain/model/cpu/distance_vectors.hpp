@@ -98,6 +98,7 @@ class DistanceVectors {
     return {.rows = distances() * wide(), .transposed = size() * ld()};
   }
 
+  /// Sets the gradients to zero, of which threads have so many shares.
   void begin_backward(std::size_t shares) {
     shares_ = shares;
     std::fill_n(gradients_.reserve(shares * 2 * floats()), shares * 2 * floats(), 0.0F);

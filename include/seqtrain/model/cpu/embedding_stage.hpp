@@ -75,6 +75,7 @@ class EmbeddingStage {
         });
   }
 
+  /// Sets the sums of a backward pass to zero.
   void begin_backward(std::size_t groups, std::size_t rows) {
     norms_.reserve(groups, 1, size());
     if (!projection_) return;

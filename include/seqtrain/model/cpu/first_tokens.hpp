@@ -52,6 +52,7 @@ inline void pool_backward(const Layout& layout, const Layout::Run& run, const fl
 template <class T>
 class FirstTokens {
  public:
+  /// Makes room for `count` first tokens; with `keep` also for a backward pass.
   void reserve(std::size_t count, const LayerShape& shape, bool keep) {
     count_ = count;
     shape_ = shape;

@@ -71,6 +71,7 @@ class FixedLinear {
   /// See `Linear::forget_weights`.
   void forget_weights() { linear_.forget_weights(); }
 
+  /// Packs panel `index` of the weights.
   void pack(std::size_t index) {
     if (!int8_) return linear_.pack(index);
     const auto [weight, bias] = linear_.weights(index * panel);

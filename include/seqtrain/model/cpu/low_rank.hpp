@@ -34,6 +34,7 @@ struct ReducedRows {
   std::uint64_t site = 0;  ///< a number of the seed, the batch and the step; 0 for no dropout
   std::size_t row = 0;     ///< number of the first row in its matrix
 
+  /// Sets the site and the row from which dropout follows.
   void drop_at(std::uint64_t new_site, std::size_t new_row) { site = new_site, row = new_row; }
 };
 
@@ -49,6 +50,7 @@ class LowRankMaps {
     Buffer<T> reduce = {};  ///< [size, columns], the factor times the map's scale
     Buffer<T> expand = {};  ///< [depth, size], in panels
 
+    /// Tells whether a column is one of this side.
     [[nodiscard]] bool has(std::size_t column) const {
       return column >= begin && column < begin + size;
     }
@@ -63,6 +65,7 @@ class LowRankMaps {
     Side in, out;
     std::uint64_t number = 0;  ///< among the adapters of an encoder
 
+    /// Returns the side that the pass reads.
     [[nodiscard]] const Side& side(Pass pass) const { return pass == Pass::forward ? in : out; }
     /// Returns the dropout of its input at a site, if there is one.
     [[nodiscard]] std::optional<kernels::Dropout> dropout(std::uint64_t site) const {

@@ -79,9 +79,11 @@ struct LstmKept {
   Buffer<float> cells;  ///< [steps + 1, rows, units]
   Buffer<T> gates;      ///< [panels, words, 64]
 
+  /// Returns the hidden states before a step.
   [[nodiscard]] T* hidden_at(std::size_t step) const {
     return hidden.data() + step * sizes.rows * sizes.ld_hidden();
   }
+  /// Returns the cells before a step.
   [[nodiscard]] float* cells_at(std::size_t step) const {
     return cells.data() + step * sizes.rows * sizes.units();
   }

@@ -31,6 +31,7 @@ struct ColumnPanels {
   std::size_t width;
 
   [[nodiscard]] std::size_t count() const { return (width + panel - 1) / panel; }
+  /// Returns the columns of a panel, padding included.
   [[nodiscard]] std::size_t columns(std::size_t index) const {
     return std::min(panel, round_up(width, kernels::lanes) - index * panel);
   }

@@ -99,6 +99,7 @@ struct Scratch {
 template <class T>
 class ScratchMemory {
  public:
+  /// Makes room for so many threads, rows and numbers.
   void reserve(std::size_t workers, std::size_t rows, std::size_t hidden, std::size_t attention) {
     rows_ = rows;
     hidden_ = hidden;
@@ -109,6 +110,7 @@ class ScratchMemory {
     }
   }
 
+  /// Returns the memory of one thread.
   [[nodiscard]] Scratch<T> of(std::size_t worker) const {
     float* const floats = threads_[worker].floats.data();
     float* const block = floats + rows_ * hidden_;

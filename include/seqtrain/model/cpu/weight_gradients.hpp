@@ -23,6 +23,7 @@ namespace seqtrain::model::cpu {
 /// added in the order of the tasks, so the bits do not depend on which thread did what.
 class NormGradients {
  public:
+  /// Sets so many sets of sums to zero.
   void reserve(std::size_t sets, std::size_t norms, std::size_t hidden) {
     sets_ = sets;
     norms_ = norms;
@@ -31,9 +32,11 @@ class NormGradients {
     std::fill_n(sums_.reserve(count), count, 0.0F);
   }
 
+  /// Returns a set's sums for the scale of a norm.
   [[nodiscard]] float* gamma(std::size_t set, std::size_t norm) const {
     return sums_.data() + (set * norms_ + norm) * 2 * hidden_;
   }
+  /// Returns a set's sums for the bias of a norm.
   [[nodiscard]] float* beta(std::size_t set, std::size_t norm) const {
     return gamma(set, norm) + hidden_;
   }

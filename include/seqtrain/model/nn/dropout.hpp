@@ -34,6 +34,7 @@ class Dropout {
   Dropout(std::uint64_t seed, c10::Device device)
       : generator_{tensor::make_generator(seed, device)} {}
 
+  /// Tells whether dropout with this probability drops anything.
   [[nodiscard]] bool active(double probability) const { return generator_ && probability > 0; }
 
   at::Tensor operator()(const at::Tensor& x, double probability) {

@@ -26,6 +26,7 @@ class FreshParameters {
     return add(name, value.uniform_(-bound, bound, initial_generator(seed_, parameters_.size())));
   }
 
+  /// Makes a parameter whose elements are `number`.
   at::Tensor constant(const std::string& name, at::IntArrayRef shape, double number) {
     return add(name, at::empty(shape, at::kFloat).fill_(number));
   }

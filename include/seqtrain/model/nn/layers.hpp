@@ -69,6 +69,7 @@ class Scope {
     return result;
   }
 
+  /// Makes a parameter of this place.
   [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
     return maker_->make(join(name), shape, role, part_);
   }

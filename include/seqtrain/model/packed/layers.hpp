@@ -36,6 +36,7 @@ namespace seqtrain::model::packed {
 struct NormGradients {
   std::vector<at::Tensor> sums, added;
 
+  /// Takes the gradient of a parameter, unless the parameter is frozen.
   void append(const at::Tensor& parameter, const at::Tensor& gradient) {
     if (!parameter.requires_grad()) return;
     sums.push_back(parameter.grad());

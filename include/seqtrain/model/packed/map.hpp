@@ -78,6 +78,7 @@ class MaskedDropout {
  public:
   explicit MaskedDropout(double probability) : probability_{probability} {}
 
+  /// Returns x after dropout, and keeps the mask.
   at::Tensor forward(const at::Tensor& x, bool training) {
     mask_.reset();
     if (!training || probability_ == 0) return x;
@@ -86,6 +87,7 @@ class MaskedDropout {
     return y;
   }
 
+  /// Returns the gradient of x.
   at::Tensor backward(const at::Tensor& d_y) {
     if (!mask_.defined()) return d_y;
     return at::native_dropout_backward(d_y, std::exchange(mask_, {}), 1 / (1 - probability_));

@@ -73,10 +73,12 @@ class AddedVocabulary {
     by_id_.insert_or_assign(vocabulary_->give_id(token.content), token);
   }
 
+  /// Tells whether an equal token was added.
   [[nodiscard]] bool has(const DeclaredToken& token) const {
     const auto found = find(token.content);
     return found && *found == token;
   }
+  /// Tells whether a token with this content was added.
   [[nodiscard]] bool has(const std::string& content) const { return find(content).has_value(); }
 
   /// Returns the tokens to look for. Tokens that were special once stay text if `split_special` is

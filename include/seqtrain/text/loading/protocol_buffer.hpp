@@ -40,6 +40,7 @@ class ProtocolField {
     return bytes_;
   }
 
+  /// Returns an error that names the field and its place.
   [[nodiscard]] InputError error(const std::string& problem) const {
     return InputError{"field " + std::to_string(number_) + " at byte " + std::to_string(place_) +
                       " " + problem};

@@ -76,6 +76,7 @@ class SpecialTokens {
     throw InputError{"the tokenizer has no " + std::string{role}};
   }
 
+  /// Returns the token of a role, or nothing.
   [[nodiscard]] const std::optional<DeclaredToken>& find(std::string_view role) const {
     return named_[place(role)].token;
   }

@@ -65,6 +65,7 @@ class TokenizerFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_; }
 
+  /// Tells whether the folder has a file.
   [[nodiscard]] bool has(std::string_view name) const {
     std::error_code ignored;
     return std::filesystem::exists(folder_ / name, ignored);
@@ -93,6 +94,7 @@ class TokenizerFolder {
     return settings_ ? settings_->root().find(key) : std::nullopt;
   }
 
+  /// Returns a setting that is true or false, or nothing.
   [[nodiscard]] std::optional<bool> flag(std::string_view key) const {
     const auto value = setting(key);
     return value ? std::optional{value->boolean()} : std::nullopt;

@@ -78,6 +78,7 @@ class Vocabulary {
     throw InputError{"the vocabulary has no " + role + " " + token};
   }
 
+  /// Tells whether the vocabulary has a token.
   [[nodiscard]] bool contains(const std::string& token) const { return ids_.contains(token); }
 
   /// Returns the entries in the order in which `add` was called, without the tokens of `give_id`.

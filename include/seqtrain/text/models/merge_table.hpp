@@ -37,6 +37,7 @@ class MergeTable {
     bits_[quarter(hash) / 64] |= std::uint64_t{1} << quarter(hash) % 64;
   }
 
+  /// Returns the merge of two tokens, or the default if there is none.
   [[nodiscard]] Merge find(Id left, Id right) const noexcept {
     const std::uint64_t hash = hash_of(key(left, right));
     if ((bits_[quarter(hash) / 64] >> quarter(hash) % 64 & 1) == 0) return {};

@@ -36,6 +36,7 @@ class MergeQueue {
 
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
+  /// Adds a merge.
   void push(Entry entry) {
     const std::uint64_t key = std::uint64_t{entry.rank} << 32 | entry.position;
     ++size_;
@@ -113,6 +114,7 @@ class MergingWord {
     }
   }
 
+  /// Calls `fn` with the id of each token, in order.
   template <class Fn>
   void for_each(Fn&& fn) const {
     for (Position i = 0; i < size(); i = next(i)) fn(ids_[i]);

@@ -62,6 +62,7 @@ class WordKey {
   }
 
   [[nodiscard]] std::size_t spare() const noexcept { return high_ >> 60; }
+  /// Sets the spare bits, which must be zero.
   void set_spare(std::size_t value) noexcept { high_ |= std::uint64_t{value} << 60; }
 
   /// Writes the keys of the words from `first` to `end`, and their hashes. Both have room for a
@@ -191,6 +192,7 @@ class WordCache {
   /// Returns the home of a word. After an insertion the place can still be passed to `find`, but
   /// the search may miss the word.
   [[nodiscard]] std::size_t place(const WordKey& key) const noexcept { return place(key.hash()); }
+  /// Returns the home of the words with this hash.
   [[nodiscard]] std::size_t place(std::uint64_t hash) const noexcept { return hash >> shift_; }
 
   /// Prefetches a place that `find` will read soon.
@@ -205,6 +207,7 @@ class WordCache {
       if (entry.empty()) return nullptr;
     }
   }
+  /// Returns the entry of a word, or null.
   [[nodiscard]] const Entry* find(const WordKey& key) const noexcept {
     return find(key, place(key));
   }

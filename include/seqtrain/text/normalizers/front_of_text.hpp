@@ -22,6 +22,7 @@ class FrontOfText {
     if (!text.empty()) front_ = utf8_length(text[0]);
   }
 
+  /// Applies a normalizer.
   void apply(const Normalizer& part) {
     std::visit([this](const auto& one) { apply_one(one); }, part);
   }

@@ -21,6 +21,7 @@ struct UnicodeNormalizer {
   void normalize(std::string_view text, std::string& out) const {
     NormalFormWriter{form}.append(text, out);
   }
+  /// Tells whether the text is known to be in the normal form.
   [[nodiscard]] bool keeps(std::string_view text) const noexcept {
     return ascii_length(text) == text.size();
   }

@@ -26,6 +26,7 @@ struct Piece {
   [[nodiscard]] Piece part(std::string_view part, std::size_t begin) const noexcept {
     return {part, front - std::min(front, begin)};
   }
+  /// Returns a part of the piece, which has to be a view of it.
   [[nodiscard]] Piece part(std::string_view part_of_text) const noexcept {
     return part(part_of_text, static_cast<std::size_t>(part_of_text.data() - text.data()));
   }

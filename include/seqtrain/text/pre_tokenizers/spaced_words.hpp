@@ -103,10 +103,13 @@ class SpacedWords {
   [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
     return {text_.data() + begins_[i], ends_[i] - begins_[i]};
   }
+  /// Returns the number of spaces before a word.
   [[nodiscard]] std::size_t spaces_before(std::size_t i) const noexcept { return spaces_[i]; }
+  /// Tells whether a word is the first of its text.
   [[nodiscard]] bool is_first(std::size_t i) const noexcept { return is_first_batch_ && i == 0; }
   [[nodiscard]] std::size_t spaces_after() const noexcept { return spaces_after_; }
 
+  /// Returns the key of a word in a `WordCache`.
   [[nodiscard]] WordKey key(std::size_t i) const noexcept {
     const auto word = (*this)[i];
     if (begins_[i] + 16 <= text_.size()) return WordKey::of_padded(word);

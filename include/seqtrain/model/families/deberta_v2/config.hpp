@@ -32,6 +32,7 @@ struct DebertaV2Config : weights::ModelConfig {
   std::string pooler_hidden_act = "gelu";
   double pooler_dropout = 0;
 
+  /// Sets every rate of dropout.
   void set_dropout(double rate) {
     ModelConfig::set_dropout(rate);
     pooler_dropout = rate;

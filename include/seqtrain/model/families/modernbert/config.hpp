@@ -25,6 +25,7 @@ struct ModernBertConfig : weights::ModelConfig {
   double initializer_cutoff_factor = 2;  ///< fresh weights are cut at so many standard deviations
   std::vector<bool> is_local = {};       ///< tells of each layer whether it has a window
 
+  /// Sets every rate of dropout.
   void set_dropout(double rate) {
     ModelConfig::set_dropout(rate);
     embedding_dropout = rate;
