@@ -22,7 +22,7 @@ MISSING = {"checkpoint": 7, "optim": 1, "serve": 20}
 
 # Members that the concepts in docs/concepts/ and in the code describe for all types that have them.
 OF_CONCEPTS = set("""
-    on accumulate logits weight_of losses load_state_dict load_state step batches_in
+    on fresh update step_by_kernels accumulate logits weight_of losses load_state_dict load_state step batches_in
     put put_file list get get_file put_if remove save restore add merge
     encode predict read_config head_form max_length embed weights normalize split_piece encode_normalized
 """.split())
