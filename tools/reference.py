@@ -67,14 +67,15 @@ def rooms():
 def front_page(described):
     """Returns a page that lists the rooms, and a group for each."""
     lines = ["/** @mainpage seqtrain", "The public names of the headers, room by room:", ""]
-    lines += [f"- @ref {room}: {text}" for room, text in described.items()]
-    return "\n".join([*lines, "*/", *(f"/** @defgroup {room} {room}\n{text} */" for room, text in described.items())])
+    lines += [f"- @ref room_{room} \"{room}\": {text}" for room, text in described.items()]
+    groups = [f"/** @defgroup room_{room} {room}\n{text} */" for room, text in described.items()]
+    return "\n".join([*lines, "*/", *groups])
 
 
 def filters(described):
     """Returns settings that put what a header declares into the group of its room. Lines stay where they are."""
     for room in described:
-        group = (f"sed -e '/^namespace seqtrain[^=]*{{$/{{s,$, /** @addtogroup {room},;n;s,^,@{{ */,}}'"
+        group = (f"sed -e '/^namespace seqtrain[^=]*{{$/{{s,$, /** @addtogroup room_{room},;n;s,^,@{{ */,}}'"
                  " -e 's,^}  // namespace seqtrain,/** @} */ &,'")
         for pattern in (f"*/seqtrain/{room}/*", f"*/seqtrain/{room}.hpp"):
             yield f'FILTER_PATTERNS += "{pattern}={group}"'
