@@ -247,8 +247,7 @@ class SpecialTokens {
   OtherRoles other_roles_;
   bool has_extra_ = false;
   std::vector<DeclaredToken> extra_;
-  std::unordered_set<std::string>
-      special_extra_;  ///< contents that make tokens of added_tokens.json special
+  std::unordered_set<std::string> special_extra_;  ///< make tokens of added_tokens.json special
   std::optional<std::vector<DeclaredToken>> additional_;  ///< used only without `has_extra_`
   std::map<std::int64_t, DeclaredToken> decoder_;         ///< the added tokens by their ids
   std::unordered_map<std::string, DeclaredToken> by_content_;
