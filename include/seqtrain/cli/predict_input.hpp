@@ -22,6 +22,7 @@ class TextInput {
  public:
   explicit TextInput(std::string text) : text_{std::move(text)} {}
 
+  /// Reads the next bytes. Returns their number, which is 0 at the end.
   [[nodiscard]] std::size_t read(std::span<char> to) {
     const std::size_t count = text_.copy(to.data(), to.size());
     text_.erase(0, count);
@@ -51,6 +52,7 @@ class PredictInput {
     return beginning_;
   }
 
+  /// Reads the next bytes. Returns their number, which is 0 at the end.
   [[nodiscard]] std::size_t read(std::span<char> to) {
     if (beginning_.empty()) return rest_.read(to);
     const std::size_t count = beginning_.copy(to.data(), to.size());
@@ -79,6 +81,7 @@ inline bool check_beginning(const std::string& beginning, const std::string& nam
   return found;
 }
 
+/// Tells whether the first records of a file can be read with these options.
 inline bool fits(const std::string& beginning, const std::string& name,
                  const data::ReadOptions& options) {
   try {

@@ -30,6 +30,7 @@ namespace seqtrain::experiment {
 /// of the machine. If several processes train together, only the first has them.
 class RunObservers {
  public:
+  /// The run that is observed.
   struct Options {
     const cli::TrainFlags& flags;
     const run::RunDirectory& run;

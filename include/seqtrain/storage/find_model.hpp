@@ -96,6 +96,7 @@ inline Names names_below(const std::filesystem::path& directory) {
   return names;
 }
 
+/// Returns the names of all objects below a place in a bucket.
 inline Names names_below(const gcs::Uri& place, const log::Log& log) {
   Names names;
   const auto directory = place.as_directory();
