@@ -1,4 +1,5 @@
 #pragma once
 
+#include <seqtrain/concepts/optimizer_choice.hpp>
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/concepts/schedule.hpp>

@@ -8,10 +8,10 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/kernels/adam.hpp>
+#include <seqtrain/optim/by_rule.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
@@ -29,20 +29,23 @@ struct AdamMoments {
   /// than 4,096 numbers or no whole blocks, or tells its touched rows: without weight decay the
   /// others take no memory.
   static AdamMoments fresh(const tensor::Parameter& parameter, bool eight_bit) {
-    const auto options = parameter.value.options().requires_grad(false);
     constexpr std::int64_t block = kernels::byte_block;
     const std::int64_t count = parameter.value.numel();
     const auto moments = [&] {
       return eight_bit && count >= 4'096 && count % block == 0 && !parameter.touched
-                 ? at::zeros({count / block, block + 1}, options.dtype(at::kByte))
-                 : at::zeros_like(parameter.value, options);
+                 ? at::zeros({count / block, block + 1}, parameter.value.options().dtype(at::kByte))
+                 : zeros_for(parameter);
     };
-    return {moments(), moments(), at::zeros({}, options)};
+    return {moments(), moments(), no_steps(parameter)};
   }
 
   [[nodiscard]] bool eight_bit() const { return exp_avg.scalar_type() == at::kByte; }
-  [[nodiscard]] const char* name_of_second() const {
-    return eight_bit() ? ".exp_avg_sq_root" : ".exp_avg_sq";
+
+  /// Returns the tensors with their names in checkpoints.
+  [[nodiscard]] StateTensors tensors() const {
+    return {{"exp_avg", exp_avg},
+            {eight_bit() ? "exp_avg_sq_root" : "exp_avg_sq", exp_avg_sq},
+            {"step", step}};
   }
 
   void find_moving(std::size_t rows) {

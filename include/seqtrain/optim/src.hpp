@@ -4,3 +4,4 @@
 // core/separate_compilation.hpp.
 #include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/optim/src/adam_on_cpu.hpp>
+#include <seqtrain/optim/src/make.hpp>

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+#include <seqtrain/concepts/optimizer_choice.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
+#include <seqtrain/optim/any.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::optim {
+
+/// Makes an optimizer for a model's parameters. Adafactor steps by the learning rate itself, not by
+/// a multiple of a parameter's size, so that `Choice::lr` means the same for all. Throws
+/// `InputError` if options are out of range, if 8-bit moments are asked for on another device than
+/// the processor, or if Muon has no hidden matrix to train.
+[[nodiscard]] SEQTRAIN_SEPARATE Any make(const Choice& choice,
+                                         std::span<const tensor::Parameter> parameters);
+
+}  // namespace seqtrain::optim
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/optim/src/make.hpp>
+#endif
