@@ -6,7 +6,7 @@
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/experiment.hpp>
 #include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/any.hpp>
 #include <seqtrain/optim/averaged.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/trainer.hpp>
@@ -28,8 +28,8 @@ int mnli_main(int argc, char** argv) {
   return experiment::run(argc, argv, options, [](experiment::Run& run) {
     // RoBERTa, BERT or another encoder with a head, copied to every process.
     dist::Replicated<model::AnyClassifier> model = run.model();
-    // Adam or AdamW, and the averages of the parameters if --ema-decay asks for them.
-    optim::Averaged<optim::Adam> optimizer = run.optimizer(model);
+    // Adam with weight decay or another rule, and the averages of the parameters for --ema-decay.
+    optim::Averaged<optim::Any> optimizer = run.optimizer(model);
     // Batches of texts of similar lengths, padded to the longest.
     data::BucketLoader batches = run.batches();
     // A bucket of Google Cloud Storage, a directory or nothing.

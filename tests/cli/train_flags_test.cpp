@@ -65,7 +65,7 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       // the number of processes; the program adds the parts of a step
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());
-  expected.insert({"dropout", "focal-gamma", "huber-delta"});  // have no values
+  expected.insert({"dropout", "focal-gamma", "huber-delta", "momentum"});  // have no values
   for (const auto& name : others) EXPECT_EQ(expected.erase(name), 1U) << name << " is no flag";
   EXPECT_EQ(names(parser.determining_values()), expected);
 }
@@ -230,8 +230,10 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
                 .find("--dataloader-num-workers: must be "
                       "from 0 to "),
             0U);
-  EXPECT_EQ(problem("--optim", "sgd"),
-            "--optim: is unknown: use adam, adamw, adamw-8bit or adamw_8bit");
+  EXPECT_EQ(problem("--optim", "lino"),
+            "--optim: is unknown: use adam, adamw, adamw-8bit, lion, adafactor, sgd, muon or "
+            "adamw_8bit");
+  EXPECT_EQ(problem("--momentum", "0.9"), "--momentum: is for --optim sgd and muon");
   EXPECT_EQ(problem("--on-nonfinite", "go"), "--on-nonfinite: is unknown: use stop or skip");
   EXPECT_EQ(problem("--report-texts", "no"), "--report-texts: must be true or false");
   EXPECT_EQ(problem("--greater-is-better", "yes"), "--greater-is-better: must be true or false");
@@ -278,24 +280,11 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
   EXPECT_EQ(parsed({"--epochs", "0", "--max-steps", "3"}).max_steps, 3);
 }
 
-/// The options of an optimizer, as `optim::AdamOptions` has them in the half with torch.
-struct Adam {
-  double lr, beta1, beta2, eps, weight_decay;
-  bool decoupled_weight_decay, eight_bit;
-};
-
 TEST_F(TrainFlagsTest, TakeWords) {
   for (const auto& [word, order] : {std::pair{"bucket", data::Order::bucket},
                                     {"shuffle", data::Order::shuffle},
                                     {"file", data::Order::file}}) {
     EXPECT_EQ(parsed({"--order", word}).train_batches().plan.order, order);
-  }
-  EXPECT_FALSE(parsed({}).adam<Adam>().decoupled_weight_decay);
-  EXPECT_TRUE(parsed({"--optim=adamw"}).adam<Adam>().decoupled_weight_decay);
-  EXPECT_FALSE(parsed({"--optim=adamw"}).adam<Adam>().eight_bit);
-  for (const char* word : {"adamw-8bit", "adamw_8bit"}) {
-    EXPECT_TRUE(parsed({"--optim", word}).adam<Adam>().decoupled_weight_decay);
-    EXPECT_TRUE(parsed({"--optim", word}).adam<Adam>().eight_bit);
   }
   EXPECT_EQ(parsed({}).fit_options().on_nonfinite, train::OnNonfinite::stop);
   EXPECT_EQ(parsed({"--on-nonfinite=skip"}).fit_options().on_nonfinite, train::OnNonfinite::skip);
@@ -303,6 +292,29 @@ TEST_F(TrainFlagsTest, TakeWords) {
             optim::Schedule::Type::cosine);
   EXPECT_TRUE(parsed({}).report_texts);
   EXPECT_FALSE(parsed({"--report-texts", "false"}).report_texts);
+}
+
+TEST_F(TrainFlagsTest, ChooseTheOptimizerWithItsOptions) {
+  for (const auto& [name, type] : optim::optimizer_names) {
+    const std::string word{name};
+    EXPECT_EQ(parsed({"--optim", word.c_str()}).optimizer().type, type) << name;
+  }
+  const auto choice = parsed({"--optim=muon", "--learning-rate=0.1", "--adam-beta1=0.8",
+                              "--adam-beta2=0.7", "--adam-epsilon=0.6", "--momentum=0.5",
+                              "--weight-decay=0.4", "--layerwise-lr-decay=0.3"})
+                          .optimizer();
+  EXPECT_EQ(choice.lr, 0.1);
+  EXPECT_EQ(choice.beta1, 0.8);
+  EXPECT_EQ(choice.beta2, 0.7);
+  EXPECT_EQ(choice.eps, 0.6);
+  EXPECT_EQ(choice.momentum, 0.5);
+  EXPECT_EQ(choice.weight_decay, 0.4);
+  EXPECT_EQ(choice.layerwise_lr_decay, 0.3);
+  EXPECT_EQ(parsed({"--optim=sgd"}).optimizer().momentum, std::nullopt);
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--optim=sgd", "--momentum=1"});
+            }),
+            "--momentum: must be at least 0 and below 1");
 }
 
 TEST_F(TrainFlagsTest, HaveTheSettingsOfEarlierVersionsAsDefaults) {

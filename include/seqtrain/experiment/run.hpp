@@ -18,8 +18,9 @@
 #include <seqtrain/experiment/save.hpp>
 #include <seqtrain/experiment/watch.hpp>
 #include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/any.hpp>
 #include <seqtrain/optim/averaged.hpp>
+#include <seqtrain/optim/make.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/run/model_card.hpp>
@@ -103,10 +104,8 @@ class Run {
   /// Returns the optimizer of `--optim` for a model's parameters, with their averages if
   /// `--ema-decay` asks for these.
   template <class M>
-  [[nodiscard]] optim::Averaged<optim::Adam> optimizer(const M& model) const {
-    auto adam = flags().adam<optim::AdamOptions>();
-    adam.lr_factors = optim::layerwise(model.parameters(), flags().layerwise_lr_decay);
-    return {optim::Adam{std::move(adam)}, flags().ema_decay};
+  [[nodiscard]] optim::Averaged<optim::Any> optimizer(const M& model) const {
+    return {optim::make(flags().optimizer(), model.parameters()), flags().ema_decay};
   }
 
   /// Returns the options of the training loader. This process computes the batches of their shard.
@@ -230,7 +229,7 @@ class Run {
 };
 
 /// The trainer of `mnli`, from which most programs differ in the values of its policies only.
-using UsualTrainer = Trainer<dist::Replicated<model::AnyClassifier>, optim::Averaged<optim::Adam>,
+using UsualTrainer = Trainer<dist::Replicated<model::AnyClassifier>, optim::Averaged<optim::Any>,
                              data::BucketLoader, sink::Any>;
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION

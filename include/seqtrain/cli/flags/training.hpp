@@ -9,6 +9,7 @@
 
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/concepts/optimizer_choice.hpp>
 #include <seqtrain/concepts/schedule.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/data/class_weights.hpp>
@@ -20,7 +21,7 @@
 namespace seqtrain::cli {
 
 /// The optimizers of `--optim`.
-enum class Optimizer { adam, adamw, adamw_8bit };
+using Optimizer = seqtrain::optim::Choice::Type;
 
 /// The losses of `--loss`. The default one is that of the problem type.
 enum class LossChoice { by_problem, focal, huber };
@@ -42,6 +43,7 @@ struct TrainingFlags {
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;
   double adam_epsilon = 1e-8;
+  double momentum = std::numeric_limits<double>::quiet_NaN();
   seqtrain::optim::Schedule::Type lr_scheduler_type = seqtrain::optim::Schedule::Type::constant;
   std::int64_t warmup_steps = 0;
   double warmup_ratio = 0;
@@ -81,6 +83,7 @@ struct TrainingFlags {
         .add("max-steps", max_steps, "optimizer steps; if above 0 it replaces --epochs")
         .role(determines_results)
         .add("learning-rate", learning_rate, "highest learning rate of the schedule");
+    add_optimizer_to(flags);
     add_steps_to(flags);
   }
 
@@ -115,33 +118,28 @@ struct TrainingFlags {
     return options;
   }
 
-  /// Returns the options of the optimizer. `Options` is `optim::AdamOptions`.
-  template <class Options>
-  [[nodiscard]] Options adam() const {
-    return {.lr = learning_rate,
+  /// Returns the choice of the optimizer, for `optim::make`.
+  [[nodiscard]] seqtrain::optim::Choice optimizer() const {
+    return {.type = optim,
+            .lr = learning_rate,
             .beta1 = adam_beta1,
             .beta2 = adam_beta2,
             .eps = adam_epsilon,
+            .momentum = std::isnan(momentum) ? std::nullopt : std::optional{momentum},
             .weight_decay = weight_decay,
-            .decoupled_weight_decay = optim != Optimizer::adam,
-            .eight_bit = optim == Optimizer::adamw_8bit};
+            .layerwise_lr_decay = layerwise_lr_decay};
   }
 
  private:
-  /// Adds the flags about steps, the loss and the best epoch.
-  void add_steps_to(Flags& flags) {
-    using seqtrain::optim::schedule_names;
-    const Words<LossChoice> loss_names{{"default", LossChoice::by_problem},
-                                       {"focal", LossChoice::focal},
-                                       {"huber", LossChoice::huber}};
-    const Words<Optimizer> optimizer_names{{"adam", Optimizer::adam},
-                                           {"adamw", Optimizer::adamw},
-                                           {"adamw-8bit", Optimizer::adamw_8bit},
-                                           {"adamw_8bit", Optimizer::adamw_8bit}};
+  /// Adds the flags about the optimizer.
+  void add_optimizer_to(Flags& flags) {
+    using seqtrain::optim::optimizer_names;
+    Words<Optimizer> names{optimizer_names.begin(), optimizer_names.end()};
+    names.emplace_back("adamw_8bit", Optimizer::adamw_8bit);
     flags
-        .add("optim", optim, optimizer_names,
+        .add("optim", optim, names,
              "adam: decay added to the gradient; adamw: decoupled; adamw-8bit: its moments take a "
-             "byte each")
+             "byte each; lion; adafactor; sgd; muon: matrices of layers, with adamw for the rest")
         .add("layerwise-lr-decay", layerwise_lr_decay,
              "factor from each layer's learning rate to that of the layer below, such as 0.9; the "
              "head has the full rate")
@@ -149,12 +147,23 @@ struct TrainingFlags {
              "decay of a moving average of the parameters, such as 0.99; the model of the run has "
              "the averages (0: no average)")
         .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied")
-        .add("adam-beta1", adam_beta1, "decay of the first moment")
-        .add("adam-beta2", adam_beta2, "decay of the second moment")
+        .add("adam-beta1", adam_beta1, "decay of the first moment, and lion's first beta")
+        .add("adam-beta2", adam_beta2, "decay of the second moment, and lion's second beta")
         .add("adam-epsilon", adam_epsilon, "number added to the denominator")
+        .add("momentum", momentum, "momentum of sgd (default: 0) or muon (default: 0.95)");
+  }
+
+  /// Adds the flags about steps, the loss and the best epoch.
+  void add_steps_to(Flags& flags) {
+    using seqtrain::optim::schedule_names;
+    const Words<LossChoice> loss_names{{"default", LossChoice::by_problem},
+                                       {"focal", LossChoice::focal},
+                                       {"huber", LossChoice::huber}};
+    flags
         .add("lr-scheduler-type", lr_scheduler_type, {schedule_names.begin(), schedule_names.end()},
-             "constant, linear, cosine, slanted_triangular or one_cycle, which schedules Adam's "
-             "first beta too")
+             "constant, linear, cosine, slanted_triangular or one_cycle, which schedules the "
+             "momentum "
+             "or first beta too")
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0")
         .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps")
         .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: no clipping)")
@@ -209,6 +218,10 @@ struct TrainingFlags {
     require(is_decay(adam_beta1), "adam-beta1", "must be at least 0 and below 1");
     require(is_decay(adam_beta2), "adam-beta2", "must be at least 0 and below 1");
     require(is_amount(adam_epsilon), "adam-epsilon", "must be a number, not negative");
+    require(std::isnan(momentum) || optimizer().has_momentum(), "momentum",
+            "is for --optim sgd and muon");
+    require(std::isnan(momentum) || is_decay(momentum), "momentum",
+            "must be at least 0 and below 1");
     require(max_grad_norm >= 0, "max-grad-norm", "must not be negative");
   }
 
