@@ -130,7 +130,7 @@ TEST(RunSettings, HaveFingerprintsInPlaceOfPaths) {
   EXPECT_EQ(value("train-file").substr(0, 7), "1 bytes");
   EXPECT_EQ(value("dev-file").substr(0, 7), "2 bytes");
   EXPECT_EQ(value("model").substr(0, 7), "3 bytes");
-  EXPECT_EQ(value("dev-fraction"), "");  // as in checkpoints from before the flag
+  EXPECT_EQ(value("dev-fraction"), "");
 }
 
 TEST(RunSettings, HaveTheFractionInPlaceOfADevFile) {

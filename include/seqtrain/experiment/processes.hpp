@@ -70,8 +70,7 @@ class Processes {
     }
     count = std::stoll(group_.broadcast(std::to_string(count)));
     if (checkpoints != nullptr) {
-      // The setting is empty for 1, so that checkpoints from before replicas existed can be
-      // resumed.
+      // An empty setting stands for 1.
       checkpoints->keeper().add_setting("replicas", count == 1 ? "" : std::to_string(count));
     }
     return count;

@@ -113,7 +113,6 @@ class RunCheckpoints {
             .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
             .settings = std::move(settings),
             .default_settings = TrainFlags::default_settings(),
-            .settings_0_1 = {{"model", fingerprint(flags.model)}},
             .versions = std::move(versions),
             .log = report::notices_to(log)};
   }

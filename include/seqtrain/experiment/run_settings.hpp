@@ -61,7 +61,7 @@ inline std::string fingerprint(std::span<const std::filesystem::path> files) {
 }
 
 /// Returns the size and the checksum of a file's contents, or of the files directly inside a
-/// directory. Names do not count. seqtrain 0.1 stored this value of `--model` in checkpoints.
+/// directory. Names do not count.
 inline std::string fingerprint(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files{path};
   if (std::filesystem::is_directory(path)) {
@@ -120,7 +120,6 @@ inline train::Pairs run_settings(train::Pairs determining, const cli::TrainFlags
     return fingerprint_of_examples(file, flags.read_options());
   };
   determining.emplace_back("train-file", fingerprint_of(flags.train_file));
-  // Checkpoints from before `--dev-fraction` existed have empty values here.
   const bool held_out = flags.dev_fraction > 0;
   determining.emplace_back("dev-file", held_out ? "" : fingerprint_of(flags.dev_file));
   determining.emplace_back("dev-fraction", held_out ? cli::flag_text(flags.dev_fraction) : "");
