@@ -37,11 +37,10 @@ TEST(CheckpointFolder, ListsTheCheckpointsOfItsRunOnly) {
   for (const std::int64_t step : {5, 10, 9}) put_checkpoint(store, folder, step);
   put_checkpoint(store, CheckpointFolder{store, "exp/lr2"}, 900);  // a run nested in this one
   put_checkpoint(store, CheckpointFolder{store, "exp2"}, 700);
-  put_checkpoint(store, CheckpointFolder{store, ""}, 600);
+  put(store, "checkpoint-600/manifest.json");
   put(store, "exp/checkpoint-11/model.safetensors");  // an upload that has not ended
   put(store, "exp/checkpoint-12/deeper/manifest.json");
   EXPECT_EQ(folder.steps(), (Steps{5, 9, 10}));
-  EXPECT_EQ((CheckpointFolder{store, ""}.steps()), (Steps{600}));
 }
 
 TEST(CheckpointFolder, PrunesItsRunOnly) {
@@ -131,7 +130,7 @@ struct CheckpointSearchTest : testing::Test {
 TEST_F(CheckpointSearchTest, FindsNothingWhereThereIsNothing) {
   EXPECT_EQ(newest(local), -1);
   EXPECT_EQ(newest(both), -1);
-  EXPECT_EQ(newest(both, ""), -1);
+  EXPECT_EQ(both.find("auto", ""), nullptr);
   EXPECT_FALSE(fs::exists(temporary / "here"));
 }
 
@@ -182,15 +181,6 @@ TEST_F(CheckpointSearchTest, UsesTheOneBeforeABrokenRemoteOne) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_NE(said[0].find("checkpoint-7 is not used"), std::string::npos) << said[0];
   EXPECT_NE(said[0].find("model.safetensors: is missing"), std::string::npos) << said[0];
-}
-
-TEST_F(CheckpointSearchTest, CopiesWhatVersion01LeftIntoAFolderOfItsOwn) {
-  write_there(7, "");
-  write(6, "");
-  EXPECT_EQ(newest(both, ""), 7);
-  EXPECT_TRUE(fs::exists(here.path_of("seqtrain-0.1/checkpoint-7/manifest.json")));
-  EXPECT_FALSE(fs::exists(here.path_of("checkpoint-7")));
-  EXPECT_EQ(newest(local, ""), 6);
 }
 
 TEST_F(CheckpointSearchTest, ReadsADirectoryThatTheUserHasNamed) {

@@ -9,6 +9,7 @@
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/selection.hpp>
 
+#include "support/problem_of.hpp"
 #include "support/snapshots.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -144,16 +145,6 @@ TEST(Checkpoint, RefusesWhatIsNotAsItWasWritten) {
   }
 }
 
-TEST(Checkpoint, ReadsTheFirstFormatForEver) {
-  const Checkpoint old{std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/checkpoint-7"};
-  EXPECT_EQ(old.state().position, (train::Position{.epoch = 1, .batch = 2, .step = 7}));
-  EXPECT_EQ(old.state().dev.at(0).examples, 8);
-  EXPECT_EQ(old.state().dev.at(0).accuracy, 0.75);
-  EXPECT_TRUE(old.run().id.empty());
-  EXPECT_EQ(old.run().settings.at(0), (std::pair<std::string, std::string>{"seed", "1234"}));
-  EXPECT_EQ(weights::to_floats(old.tensors("optimizer")[0]), (std::vector{0.5F, -1.0F, 7.0F}));
-}
-
 /// Writes a checkpoint with this state and a matching manifest.
 void make_checkpoint(const std::filesystem::path& directory, const std::string& state) {
   write_file(directory / "trainer_state.json", state);
@@ -162,9 +153,20 @@ void make_checkpoint(const std::filesystem::path& directory, const std::string& 
   write_file(directory / "manifest.json", manifest.to_json());
 }
 
+TEST(Checkpoint, RefusesAnotherFormatInAPlainSentence) {
+  const tests::TemporaryDirectory directory;
+  for (const char* other : {"1", "3"}) {
+    make_checkpoint(directory.path(), std::string{R"({"format": )"} + other + "}");
+    EXPECT_EQ(tests::problem_of([&] { Checkpoint{directory.path()}; }),
+              (directory / "trainer_state.json").string() + ": format: is " + other +
+                  ", but this program reads format 2; resume with the version of the program that "
+                  "wrote the checkpoint");
+  }
+}
+
 TEST(Checkpoint, RefusesStatesThatMakeNoSense) {
-  const std::string good = R"({"format": 1, "epoch": 0, "batch": 1, "step": 2,
-    "skipped_steps": 0, "dev": [], "settings": {}})";
+  const std::string good = R"({"format": 2, "run": "run_1", "lineage": [], "epoch": 0, "batch": 1,
+    "step": 2, "steps": 9, "skipped_steps": 0, "dev": [], "settings": {}})";
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
@@ -173,16 +175,19 @@ TEST(Checkpoint, RefusesStatesThatMakeNoSense) {
   make_checkpoint(directory.path(), good);
   EXPECT_EQ(Checkpoint{directory.path()}.state().position.step, 2);
   for (const auto& bad :
-       {with("\"format\": 1", "\"format\": 2"), with("\"format\": 1", "\"format\": 3"),
-        with("\"batch\": 1", "\"batch\": -1"), with("\"step\": 2,", ""),
+       {with("\"format\": 2,", ""), with("\"run\": \"run_1\",", ""), with("\"lineage\": [],", ""),
+        with("\"batch\": 1", "\"batch\": -1"), with("\"step\": 2,", ""), with("\"steps\": 9,", ""),
         with("\"epoch\": 0", "\"epoch\": \"0\""),
-        with("[]", R"([{"loss": 1, "labels": 2, "confusion": [1, 2, 3]}])"),
-        with("[]", R"([{"loss": 1, "labels": 4294967296, "confusion": []}])"),
-        with("[]", R"([{"problem_type": "none", "loss": 1, "labels": 0, "confusion": []}])"),
-        with("[]", R"([{"problem_type": "regression", "loss": 1, "labels": 0, "confusion": []}])"),
-        with("[]", R"([{"problem_type": "multi_label_classification", "loss": 1, "labels": 2,
+        with("\"dev\": []", R"("dev": [{"loss": 1, "labels": 2, "confusion": [1, 2, 3]}])"),
+        with("\"dev\": []", R"("dev": [{"loss": 1, "labels": 4294967296, "confusion": []}])"),
+        with("\"dev\": []",
+             R"("dev": [{"problem_type": "none", "loss": 1, "labels": 0, "confusion": []}])"),
+        with("\"dev\": []",
+             R"("dev": [{"problem_type": "regression", "loss": 1, "labels": 0, "confusion": []}])"),
+        with("\"dev\": []",
+             R"("dev": [{"problem_type": "multi_label_classification", "loss": 1, "labels": 2,
           "confusion": [1, 2, 3, 4]}])"),
-        with("[]", R"([{"problem_type": "multi_label_classification", "loss": 1,
+        with("\"dev\": []", R"("dev": [{"problem_type": "multi_label_classification", "loss": 1,
           "labels": 4611686018427387904, "confusion": []}])"),
         with("{}", R"({"seed": 1})")}) {
     make_checkpoint(directory.path(), bad);

@@ -664,43 +664,6 @@ TEST_F(CheckpointsTest, AProgramThatIsReplacedStops) {
       << problem;
 }
 
-TEST_F(CheckpointsTest, ReadsWhatVersion01LeftAndRemovesNothingOfIt) {
-  const fs::path old = fs::path{SEQTRAIN_TESTS_DIR} / "checkpoint/data/seqtrain-0.1";
-  const Outcome whole = undisturbed();
-  for (const bool remote : {false, true}) {
-    for (const char* name : {"run", "stopped-at-once"}) {
-      fs::remove_all(place());
-      fs::remove_all(temporary / "local");
-      Shared store;
-      fs::create_directories(place());
-      fs::copy(old / name, place(), fs::copy_options::recursive);
-      for (const auto& key : sink::Directory{place()}.list("")) {
-        store.put_file(key, place() / key);
-      }
-      auto with = options();
-      with.settings = {{"seed", "1"}, {"batch-size", "2"}, {"model", "new"}};
-      const auto refused = tests::problem_of([&] {
-        Outcome none;
-        run(none, {}, with);
-      });
-      EXPECT_NE(refused.find("model (86 bytes, crc32c 0a there, new here)"), std::string::npos)
-          << refused;
-      with.settings_0_1 = {{"model", "86 bytes, crc32c 0a"}};
-      const auto before = sink::Directory{place()}.list("");
-      Outcome outcome;
-      remote ? run(outcome, {}, store, with) : run(outcome, {}, with);
-      EXPECT_EQ(outcome.weight, whole.weight);
-      EXPECT_EQ(outcome.accuracies, whole.accuracies);
-      EXPECT_EQ(outcome.losses.back(), whole.losses.back());
-      for (const auto& key : before) {
-        if (key == "run.json") continue;
-        EXPECT_TRUE(fs::exists(place() / key)) << key;
-        EXPECT_TRUE(store.get(key)) << key;
-      }
-    }
-  }
-}
-
 std::ptrdiff_t open_files() {
   return std::distance(fs::directory_iterator{"/proc/self/fd"}, fs::directory_iterator{});
 }

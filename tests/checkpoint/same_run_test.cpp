@@ -77,16 +77,5 @@ TEST_F(SameRunTest, ARunMayBecomeLongerNotShorter) {
   EXPECT_NE(problem(run).find("belongs to a run of 12 steps, this one has 11"), std::string::npos);
 }
 
-/// A checkpoint of 0.1 has the length among its settings, and no options of `fit`.
-TEST_F(SameRunTest, ComparesACheckpointOfVersion01AsItWasWritten) {
-  RunDescription old{
-      .settings = {
-          {"seed", "1"}, {"epochs", "3"}, {"max-steps", "0"}, {"model", "86 bytes, crc32c 0a"}}};
-  options.settings.emplace_back("model", "weights only, crc32c 0b");
-  EXPECT_NE(problem(old), "");
-  options.settings_0_1 = {{"model", "86 bytes, crc32c 0a"}};
-  EXPECT_EQ(problem(old), "");
-}
-
 }  // namespace
 }  // namespace seqtrain::checkpoint

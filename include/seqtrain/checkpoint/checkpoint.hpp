@@ -83,8 +83,6 @@ class Checkpoint {
   [[nodiscard]] std::span<const weights::TensorView> tensors(std::string_view owner) const {
     const auto found = files_.find(owner);
     if (found != files_.end()) return found->second.tensors;
-    // seqtrain 0.1 left out the file of an optimizer that had no state yet.
-    if (run_.id.empty() && state_.position.step == 0) return {};
     throw InputError{"has no " + std::string{owner} + ".safetensors", {.object = where_}};
   }
 

@@ -25,7 +25,6 @@ namespace seqtrain::checkpoint {
 
 /// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`, which
 /// train/checkpoint_name.hpp names. Nothing outside the run's folder is read, changed or removed.
-/// An empty run stands for the checkpoints that seqtrain 0.1 left directly in the store.
 template <Store S>
 class CheckpointFolder {
  public:
@@ -33,7 +32,7 @@ class CheckpointFolder {
 
   /// Returns the key of a step's folder.
   [[nodiscard]] std::string at(std::int64_t step) const {
-    return run_.empty() ? train::checkpoint_name(step) : run_ + "/" + train::checkpoint_name(step);
+    return run_ + "/" + train::checkpoint_name(step);
   }
   /// Returns the key of a file in a step's folder.
   [[nodiscard]] std::string at(std::int64_t step, std::string_view file) const {
@@ -92,18 +91,14 @@ class CheckpointFolder {
 
   /// Returns the step of the checkpoint folder that a key is in, if it is in one.
   [[nodiscard]] std::optional<std::int64_t> step_of(std::string_view key) const {
-    const std::size_t skipped = run_.empty() ? 0 : run_.size() + 1;
-    if (key.size() < skipped) return {};
-    key.remove_prefix(skipped);
+    if (key.size() <= run_.size()) return {};
+    key.remove_prefix(run_.size() + 1);
     return train::checkpoint_step(key.substr(0, key.find('/')));
   }
 
   S* store_;
   std::string run_;
 };
-
-/// The folder for local copies of a remote store's checkpoints of seqtrain 0.1.
-inline constexpr std::string_view copies_of_0_1 = "seqtrain-0.1";
 
 /// Returns the run that has complete checkpoints in a store, or an empty string if none has. Throws
 /// `InputError` if several have.
@@ -114,7 +109,7 @@ template <Store S>
     const auto parts = split(key, '/');
     if (parts.size() != 3 || parts[2] != sink::Manifest::file_name) continue;
     const auto step = train::checkpoint_step(parts[1]);
-    if (!step || parts[0] == copies_of_0_1) continue;
+    if (!step) continue;
     auto& known = newest[std::string{parts[0]}];
     known = std::max(known, *step);
   }
@@ -139,14 +134,15 @@ class CheckpointSearch {
   CheckpointSearch(Directory& local, Remote* remote, Log log)
       : local_{&local}, remote_{remote}, log_{std::move(log)} {}
 
-  /// Returns the checkpoint that `resume` of `train::CheckpointOptions` asks for, or null.
+  /// Returns the checkpoint that `resume` of `train::CheckpointOptions` asks for, or null. An empty
+  /// `run` has none.
   std::shared_ptr<const Checkpoint> find(const std::string& resume, const std::string& run) const {
-    if (resume == "auto") return newest(run);
+    if (resume == "auto") return run.empty() ? nullptr : newest(run);
     return resume == "never" ? nullptr : at(resume);
   }
 
-  /// Returns the newest complete checkpoint, or null. Logs each newer one that is not complete. An
-  /// empty `run` stands for the checkpoints that seqtrain 0.1 wrote.
+  /// Returns the newest complete checkpoint of a run, or null. Logs each newer one that is not
+  /// complete.
   std::shared_ptr<const Checkpoint> newest(const std::string& run) const {
     const auto here = steps(CheckpointFolder{*local_, run});
     const auto there = remote_ ? steps(CheckpointFolder{*remote_, run}) : std::set<std::int64_t>{};
@@ -188,12 +184,10 @@ class CheckpointSearch {
     return {found.begin(), found.end()};
   }
 
-  /// Copies a remote checkpoint into the local directory and reads it. A checkpoint of seqtrain 0.1
-  /// goes into a folder of its own, so that it replaces no file that 0.1 left.
+  /// Copies a remote checkpoint into the local directory and reads it.
   std::shared_ptr<const Checkpoint> fetch(const std::string& run, std::int64_t step) const {
-    const std::string copies = run.empty() ? std::string{copies_of_0_1} : run;
     const CheckpointFolder there{*remote_, run};
-    const CheckpointFolder here{*local_, copies};
+    const CheckpointFolder here{*local_, run};
     const std::string last{sink::Manifest::file_name};
     const auto text = remote_->get(there.at(step, last));
     if (!text) return {};
@@ -210,7 +204,7 @@ class CheckpointSearch {
       return {};
     }
     local_->put(here.at(step, last), std::as_bytes(std::span{text->bytes}));
-    return read(copies, step);
+    return read(run, step);
   }
 
   void tell(std::int64_t step, const std::string& problem) const {

@@ -190,7 +190,7 @@ class BasicCheckpoints {
     messages_.pass_on(options_.log);
     if (found) check_same_run(*found, plan, options_);
     run_ = describe_run(found.get(), named, plan, options_);
-    if (found && found->run().steps > 0 && found->run().steps < plan.steps) {
+    if (found && found->run().steps < plan.steps) {
       messages_.say("The run is extended from " + std::to_string(found->run().steps) + " to " +
                     std::to_string(plan.steps) + " steps");
     }

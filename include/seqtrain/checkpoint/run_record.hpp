@@ -16,7 +16,7 @@ namespace seqtrain::checkpoint {
 /// An entry of a lineage: a run that is continued, the step from which, and the number of steps
 /// that it had planned.
 struct Ancestor {
-  std::string run;         ///< "0.1" for a checkpoint that seqtrain 0.1 wrote
+  std::string run;         ///< its id
   std::int64_t step = 0;   ///< the step that was continued from
   std::int64_t steps = 0;  ///< steps that run had planned
 

@@ -14,8 +14,7 @@ namespace seqtrain::checkpoint {
 
 namespace detail {
 
-/// Returns the value of a name, or "unset" if it is missing or empty. So a new setting that is not
-/// used does not differ from an earlier checkpoint.
+/// Returns the value of a name, or "unset" if it is missing or empty.
 inline std::string value_of(const train::Pairs& pairs, std::string_view name) {
   const std::string value = train::value_in(pairs, name);
   return value.empty() ? "unset" : value;
@@ -35,14 +34,6 @@ inline void append_differences(std::string& text, const train::Pairs& there,
   }
 }
 
-/// Returns the settings without the length of the run, which was a setting in seqtrain 0.1.
-inline train::Pairs without_length(train::Pairs settings) {
-  std::erase_if(settings, [](const auto& pair) {
-    return pair.first == "epochs" || pair.first == "max-steps";
-  });
-  return settings;
-}
-
 /// Returns the settings of a checkpoint, and those that its version did not have, which had the
 /// effect of today's defaults.
 inline train::Pairs with_new_settings(train::Pairs settings, const train::Pairs& defaults) {
@@ -50,14 +41,6 @@ inline train::Pairs with_new_settings(train::Pairs settings, const train::Pairs&
     const bool is_new =
         std::ranges::count(settings, pair.first, &train::Pairs::value_type::first) == 0;
     if (is_new) settings.push_back(pair);
-  }
-  return settings;
-}
-
-/// Returns the settings, with the values of `others` for the names in it.
-inline train::Pairs with_values_of(train::Pairs settings, const train::Pairs& others) {
-  for (auto& [name, value] : settings) {
-    if (const auto other = value_of(others, name); other != "unset") value = other;
   }
   return settings;
 }
@@ -71,13 +54,8 @@ inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan
   const auto& there = checkpoint.run();
   const auto its = detail::with_new_settings(there.settings, options.default_settings);
   std::string differences;
-  if (there.id.empty()) {
-    detail::append_differences(differences, detail::without_length(its),
-                               detail::with_values_of(options.settings, options.settings_0_1));
-  } else {
-    detail::append_differences(differences, its, options.settings);
-    detail::append_differences(differences, there.fit, plan.settings);
-  }
+  detail::append_differences(differences, its, options.settings);
+  detail::append_differences(differences, there.fit, plan.settings);
   if (!differences.empty()) {
     throw InputError{"belongs to a run with other settings: " + differences,
                      {.object = checkpoint.where()},
@@ -108,9 +86,8 @@ inline RunDescription describe_run(const Checkpoint* found, const std::string& n
   const auto& before = found->run();
   run.lineage = before.lineage;
   if (same) return run;
-  run.lineage.push_back({.run = before.id.empty() ? "0.1" : before.id,
-                         .step = found->state().position.step,
-                         .steps = before.steps});
+  run.lineage.push_back(
+      {.run = before.id, .step = found->state().position.step, .steps = before.steps});
   return run;
 }
 

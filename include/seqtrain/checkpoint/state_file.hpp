@@ -22,9 +22,9 @@ namespace seqtrain::checkpoint {
 
 /// The run that a checkpoint belongs to.
 struct RunDescription {
-  std::string id = {};                 ///< empty in a checkpoint of seqtrain 0.1
+  std::string id = {};
   std::vector<Ancestor> lineage = {};  ///< runs that this one continues, the oldest first
-  std::int64_t steps = 0;              ///< optimizer steps planned; 0 if not known
+  std::int64_t steps = 0;              ///< optimizer steps planned
   train::Pairs settings = {};          ///< flags that determine the result
   train::Pairs fit = {};               ///< options of `fit` that determine the result
   train::Pairs versions = {};          ///< versions of the program and its libraries, for people
@@ -33,7 +33,6 @@ struct RunDescription {
 namespace detail {
 
 inline constexpr std::int64_t format = 2;
-inline constexpr std::int64_t format_0_1 = 1;
 
 inline void append(json::Writer& out, const metrics::ClassificationReport& report) {
   out.begin_object().member("loss", report.loss).member("labels", report.confusion.rows());
@@ -111,9 +110,11 @@ inline metrics::ClassificationReport report_in(const json::Value& value) {
 
 /// Throws `InputError` unless this program reads the file's format.
 inline void check_format(const json::Value& root) {
-  const auto version = root.at("format");
-  if (version.integer() == detail::format || version.integer() == detail::format_0_1) return;
-  throw version.error("this program reads formats 1 and 2");
+  const auto format = root.at("format");
+  if (format.integer() == detail::format) return;
+  throw format.error("is " + std::to_string(format.integer()) + ", but this program reads format " +
+                         std::to_string(detail::format),
+                     "resume with the version of the program that wrote the checkpoint");
 }
 
 inline train::State state_in(const json::Value& root) {
@@ -126,12 +127,11 @@ inline train::State state_in(const json::Value& root) {
 }
 
 inline RunDescription run_in(const json::Value& root) {
-  RunDescription run{.settings = train::pairs_in(root, "settings"),
+  RunDescription run{.id = std::string{root.at("run").string()},
+                     .steps = detail::count_in(root, "steps"),
+                     .settings = train::pairs_in(root, "settings"),
                      .fit = train::pairs_in(root, "fit"),
                      .versions = train::pairs_in(root, "versions")};
-  if (root.at("format").integer() == detail::format_0_1) return run;
-  run.id = root.at("run").string();
-  run.steps = detail::count_in(root, "steps");
   for (const auto& item : root.at("lineage").items()) {
     run.lineage.push_back({.run = std::string{item.at("run").string()},
                            .step = detail::count_in(item, "step"),

@@ -150,14 +150,11 @@ class RunDirectory {
  private:
   [[nodiscard]] std::filesystem::path old_model() const { return path() / "model.old"; }
 
-  /// Tells whether a folder is a checkpoint, as those of seqtrain 0.1 are, or holds one.
+  /// Tells whether a folder is one of a run with checkpoints.
   static bool holds_checkpoints(const std::filesystem::path& folder) {
-    const auto is_checkpoint = [](const std::filesystem::path& place) {
-      return std::filesystem::exists(place / sink::Manifest::file_name);
-    };
-    return is_checkpoint(folder) ||
-           std::ranges::any_of(std::filesystem::directory_iterator{folder}, is_checkpoint,
-                               [](const auto& entry) { return entry.path(); });
+    return std::ranges::any_of(std::filesystem::directory_iterator{folder}, [](const auto& entry) {
+      return std::filesystem::exists(entry.path() / sink::Manifest::file_name);
+    });
   }
 
   /// Puts the new model in place. A crash leaves the old model or the new one complete: as
@@ -193,29 +190,10 @@ class RunDirectory {
     const std::string log_name = log().filename().string();
     const std::string partial_log = log_name + ".partial";
     if (name == partial_log) return false;
-    const auto is_of = [&name](const std::string& target) {
-      return name.starts_with(target) &&
-             is_temporary_suffix(std::string_view{name}.substr(target.size()));
-    };
+    const auto is_of = [&name](const std::string& target) { return name == target + ".partial"; };
     return is_of(options_.model_name) || is_of(metrics().filename().string()) || is_of(log_name) ||
            is_of(partial_log) || is_of(predictions().filename().string()) ||
            is_of(report().filename().string());
-  }
-
-  /// Tells whether a suffix is `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1
-  /// wrote.
-  static bool is_temporary_suffix(std::string_view suffix) {
-    constexpr std::string_view end = ".partial";
-    if (!suffix.ends_with(end)) return false;
-    suffix.remove_suffix(end.size());
-    const auto dash = suffix.find('-');
-    return suffix.empty() ||
-           (suffix.starts_with('.') && dash != suffix.npos &&
-            is_number(suffix.substr(1, dash - 1)) && is_number(suffix.substr(dash + 1)));
-  }
-
-  static bool is_number(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   }
 
   void check_model_name() const {

@@ -38,8 +38,6 @@ struct CheckpointOptions {
   /// The defaults of settings. A checkpoint of a version without a setting counts as one with its
   /// default.
   Pairs default_settings = {};
-  /// Values that seqtrain 0.1 gave to some settings. They are compared with its checkpoints only.
-  Pairs settings_0_1 = {};
   Pairs versions = {};  ///< versions of the program and its libraries, for people
   /// The function that is called with messages about resumed and failed checkpoints, on the thread
   /// that trains. By default the observers of the fit get them.
