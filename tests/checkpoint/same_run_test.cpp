@@ -55,15 +55,6 @@ TEST_F(SameRunTest, AnEmptyValueCountsAsNone) {
   EXPECT_EQ(problem(run), "");
 }
 
-TEST_F(SameRunTest, ASettingThatAVersionLackedHadItsDefault) {
-  options.settings.emplace_back("loss", "default");
-  EXPECT_NE(problem(run), "");
-  options.default_settings = {{"seed", "5"}, {"loss", "default"}};
-  EXPECT_EQ(problem(run), "");
-  options.settings.back().second = "focal";
-  EXPECT_NE(problem(run).find("loss (default there, focal here)"), std::string::npos);
-}
-
 TEST_F(SameRunTest, VersionsAreForPeople) {
   options.versions = {{"seqtrain", "2"}};
   run.versions = {{"seqtrain", "1"}};

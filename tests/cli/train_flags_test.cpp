@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -317,18 +316,6 @@ TEST_F(TrainFlagsTest, ChooseTheOptimizerWithItsOptions) {
             "--momentum: must be at least 0 and below 1");
 }
 
-TEST_F(TrainFlagsTest, HaveTheSettingsOfEarlierVersionsAsDefaults) {
-  const auto defaults = TrainFlags::default_settings();
-  for (const auto& [name, value] :
-       std::vector<std::pair<std::string, std::string>>{{"loss", "default"},
-                                                        {"soft-labels", "false"},
-                                                        {"join-labels", "false"},
-                                                        {"order", "bucket"},
-                                                        {"few-shot", "false"}}) {
-    EXPECT_EQ(std::ranges::count(defaults, std::pair{name, value}), 1) << name;
-  }
-}
-
 TEST_F(TrainFlagsTest, JoinLabelsOnlyIfAsked) {
   const tests::TemporaryDirectory directory;
   tests::write_file(directory / "config.json", "{}");
@@ -439,8 +426,6 @@ TEST_F(TrainFlagsTest, ChooseAdapters) {
   EXPECT_EQ(lora->rank, 4);
   EXPECT_EQ(lora->scale(), 3);
   EXPECT_EQ(lora->targets, (std::vector<std::string>{"query", "value"}));
-  // A checkpoint from before adapters existed counts as one without.
-  EXPECT_EQ(train::value_in(TrainFlags::default_settings(), "lora-rank"), "0");
 }
 
 TEST_F(TrainFlagsTest, TakeWhatAServiceThatTunesPasses) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -34,17 +33,6 @@ inline void append_differences(std::string& text, const train::Pairs& there,
   }
 }
 
-/// Returns the settings of a checkpoint, and those that its version did not have, which had the
-/// effect of today's defaults.
-inline train::Pairs with_new_settings(train::Pairs settings, const train::Pairs& defaults) {
-  for (const auto& pair : defaults) {
-    const bool is_new =
-        std::ranges::count(settings, pair.first, &train::Pairs::value_type::first) == 0;
-    if (is_new) settings.push_back(pair);
-  }
-  return settings;
-}
-
 }  // namespace detail
 
 /// Throws `InputError` unless a fit with this plan can continue the checkpoint: the settings must
@@ -52,9 +40,8 @@ inline train::Pairs with_new_settings(train::Pairs settings, const train::Pairs&
 inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan,
                            const train::CheckpointOptions& options) {
   const auto& there = checkpoint.run();
-  const auto its = detail::with_new_settings(there.settings, options.default_settings);
   std::string differences;
-  detail::append_differences(differences, its, options.settings);
+  detail::append_differences(differences, there.settings, options.settings);
   detail::append_differences(differences, there.fit, plan.settings);
   if (!differences.empty()) {
     throw InputError{"belongs to a run with other settings: " + differences,

@@ -59,14 +59,6 @@ struct TrainFlags : DataFlags,
     return true;
   }
 
-  /// Returns the flags that determine results with their defaults.
-  [[nodiscard]] static train::Pairs default_settings() {
-    TrainFlags defaults;
-    Flags flags{"", ""};
-    defaults.add_to(flags);
-    return flags.determining_values();
-  }
-
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
     DataFlags::validate();

@@ -112,7 +112,6 @@ class RunCheckpoints {
             .resume = by_name ? storage::local_input(flags.resume, log).string() : flags.resume,
             .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
             .settings = std::move(settings),
-            .default_settings = TrainFlags::default_settings(),
             .versions = std::move(versions),
             .log = report::notices_to(log)};
   }

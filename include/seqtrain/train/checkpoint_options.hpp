@@ -35,9 +35,6 @@ struct CheckpointOptions {
   std::filesystem::path directory = {};
   /// Flags that determine the result: a resumed run must have the same.
   Pairs settings = {};
-  /// The defaults of settings. A checkpoint of a version without a setting counts as one with its
-  /// default.
-  Pairs default_settings = {};
   Pairs versions = {};  ///< versions of the program and its libraries, for people
   /// The function that is called with messages about resumed and failed checkpoints, on the thread
   /// that trains. By default the observers of the fit get them.
