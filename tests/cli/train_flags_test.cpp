@@ -311,6 +311,10 @@ TEST_F(TrainFlagsTest, ChooseTheOptimizerWithItsOptions) {
   EXPECT_EQ(choice.layerwise_lr_decay, 0.3);
   EXPECT_EQ(parsed({"--optim=sgd"}).optimizer().momentum, std::nullopt);
   EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--optim=muon", "--freeze-encoder"});
+            }),
+            "--optim: muon steps the encoder's matrices, which --freeze-encoder does not train");
+  EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--optim=sgd", "--momentum=1"});
             }),
             "--momentum: must be at least 0 and below 1");

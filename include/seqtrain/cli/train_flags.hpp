@@ -69,6 +69,8 @@ struct TrainFlags : DataFlags,
     MachineFlags::validate();
     require(layerwise_lr_decay == 1 || !freeze_encoder, "layerwise-lr-decay",
             "needs an encoder that learns");
+    require(optim != Optimizer::muon || !freeze_encoder, "optim",
+            "muon steps the encoder's matrices, which --freeze-encoder does not train");
   }
 
   /// Returns the labels and the problem type. The names are those that the user gives, else the
