@@ -42,7 +42,7 @@ struct AdafactorOptions {
 /// The rule of Shazeer and Stern 2018, "Adafactor: Adaptive Learning Rates with Sublinear Memory
 /// Cost", in the form of torch.optim.Adafactor. The second moment of a matrix is the product of a
 /// column R and a row C, which hold means of its squared gradients; that of a vector is whole.
-/// Step t of a matrix, where p = t^beta2_decay and V begins at 0, is
+/// Step t of a matrix, where p = t^beta2_decay, and R and C begin at 0, is
 ///   R = (1 - p) · R + p · (mean of g² over each row), and C alike over each column
 ///   u = g / √(R · C / mean(R)), divided by max(1, rms(u) / d)
 ///   value -= lr · weight_decay · value, then α · u with α of `AdafactorOptions::scale_parameter`
