@@ -1,4 +1,4 @@
-// error: a metric counts labels, but the model is evaluated by its loss
+// error: a metric counts labels or targets, but the model is evaluated by its loss
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/trainer.hpp>
 

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +14,7 @@
 #include <seqtrain/train/evaluate.hpp>
 
 #include "support/fakes.hpp"
+#include "support/problem_of.hpp"
 
 namespace seqtrain::train {
 namespace {
@@ -82,14 +85,99 @@ TEST(Evaluate, WarnsOfLogitsThatAreNotFinite) {
 TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   NumberModel model;
   NumberLoader loader;
-  metrics::Matthews asked_for_labels;
-  const auto report = evaluate(model, loader, {.split = "dev"}, asked_for_labels);
+  metrics::Matthews leaves_numbers_out;
+  const auto report = evaluate(model, loader, {.split = "dev"}, leaves_numbers_out);
   EXPECT_EQ(report.problem_type, ProblemType::regression);
   EXPECT_EQ(report.examples, 6);
   EXPECT_DOUBLE_EQ(report.loss, (2 * 1 + 6 * 2 + 3 * 3) / 11.0);
-  ASSERT_EQ(report.figures.size(), 3U);  // no figure of a metric that takes only labels
+  ASSERT_EQ(report.figures.size(), 3U);
   EXPECT_EQ(report.figures[1].name, "pearson");
   EXPECT_NEAR(report.figures[1].value, 1, 1e-12);
+}
+
+/// A metric: the largest distance between an answer and its target.
+struct LargestError {
+  static constexpr std::string_view name = "largest_error";
+
+  void add(const metrics::Logits& logits, std::span<const float> targets) {
+    for (std::size_t row = 0; row < targets.size(); ++row) {
+      const float answer = logits(static_cast<Eigen::Index>(row), 0);
+      largest = std::max(largest, std::abs(static_cast<double>(answer - targets[row])));
+    }
+  }
+  void merge(const LargestError& other) { largest = std::max(largest, other.largest); }
+  [[nodiscard]] double value() const { return largest; }
+
+  double largest = 0;
+};
+
+/// A metric: the number of examples with labels and the number of those with targets.
+struct Counts {
+  static constexpr std::string_view name = "counts";
+
+  void add(const metrics::Logits&, std::span<const std::int64_t> ids) { labels += ids.size(); }
+  void add(const metrics::Logits&, std::span<const float> numbers) { targets += numbers.size(); }
+  void merge(const Counts& other) { labels += other.labels, targets += other.targets; }
+  [[nodiscard]] double value() const { return static_cast<double>(100 * labels + targets); }
+
+  std::size_t labels = 0, targets = 0;
+};
+
+/// A metric that counts labels only and does not say for which problem types.
+struct Labels {
+  static constexpr std::string_view name = "labels";
+
+  void add(const metrics::Logits&, std::span<const std::int64_t> ids) { count += ids.size(); }
+  void merge(const Labels& other) { count += other.count; }
+  [[nodiscard]] double value() const { return static_cast<double>(count); }
+
+  std::size_t count = 0;
+};
+
+/// A `NumberModel` of another problem type.
+struct ModelOfType : NumberModel {
+  ProblemType type = ProblemType::single_label;
+  metrics::Logits logits(const NumberBatch& batch) { return metrics::Logits::Ones(batch.rows, 2); }
+  [[nodiscard]] ProblemType problem_type() const { return type; }
+};
+
+TEST(Evaluate, ComputesMetricsOfTargets) {
+  NumberModel model;
+  NumberLoader loader;
+  const LargestError largest;
+  const Counts counts;
+  const auto report = evaluate(model, loader, {.split = "dev"}, largest, counts);
+  ASSERT_EQ(report.figures.size(), 5U);
+  EXPECT_EQ(report.figures[2].name, "spearman");
+  EXPECT_EQ(report.figures[3].name, "largest_error");
+  EXPECT_EQ(report.figures[3].value, 1);
+  EXPECT_EQ(report.figures[4].value, 6);
+}
+
+TEST(Evaluate, GivesAMetricTheLabelsOrTheTargets) {
+  ModelOfType model;
+  NumberLoader loader;
+  const Counts counts;
+  EXPECT_EQ(evaluate(model, loader, {.split = "dev"}, counts).figures.at(0).value, 600);
+}
+
+TEST(Evaluate, RefusesAMetricThatCannotCountTheExamples) {
+  NumberLoader loader;
+  NumberModel numbers;
+  const Labels labels;
+  const std::string problem =
+      "metric 'labels': counts labels, but the model's examples have targets; give it an "
+      "add(logits, std::span<const float> targets), or leave it out";
+  EXPECT_EQ(tests::problem_of([&] { evaluate(numbers, loader, {.split = "dev"}, labels); }),
+            problem);
+  EXPECT_EQ(tests::problem_of([&] { (void)empty_report(numbers, labels); }), problem);
+  ModelOfType several{.type = ProblemType::multi_label};
+  EXPECT_EQ(tests::problem_of([&] { (void)empty_report(several, labels); }), problem);
+  ModelOfType one;
+  const LargestError largest;
+  EXPECT_EQ(tests::problem_of([&] { (void)empty_report(one, largest); }),
+            "metric 'largest_error': counts targets, but the model's examples have labels; give it "
+            "an add(logits, std::span<const std::int64_t> labels), or leave it out");
 }
 
 /// Keeps the answers to each batch.

@@ -204,10 +204,12 @@ inline double matthews_correlation(const Confusion& confusion) {
   return spread > 0 ? both / std::sqrt(spread) : 0.0;
 }
 
-/// A `Metric` that computes `matthews_correlation`.
+/// A `Metric` that computes `matthews_correlation` of examples with one label.
 class Matthews {
  public:
   static constexpr std::string_view name = "matthews_correlation";
+
+  [[nodiscard]] static bool counts(ProblemType type) { return type == ProblemType::single_label; }
 
   void add(const Logits& logits, std::span<const std::int64_t> labels) {
     counts_.add(logits, labels);

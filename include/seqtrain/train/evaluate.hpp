@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stop_token>
@@ -88,24 +89,26 @@ metrics::RowLosses losses_of(const M& model, const Logits& logits,
   }
 }
 
-/// Returns a tuple with a copy of the argument if it is a metric, else an empty one.
+/// Returns a tuple with a copy of the argument if it is a metric, or with nothing if the metric
+/// leaves the problem type out, else an empty tuple. Throws as `metrics::is_counted` does.
 template <class O>
-auto counting_copy(const O& observer) {
+auto counting_copy(const O& observer, ProblemType type) {
   if constexpr (CountsEvaluations<O>) {
-    return std::tuple{observer};
+    return std::tuple{metrics::is_counted(observer, type) ? std::optional{observer} : std::nullopt};
   } else {
     return std::tuple{};
   }
 }
 
-/// Scores a classifier's answers. If an example has one label, the user's metrics score them too.
+/// Scores a classifier's answers, also by the user's metrics.
 template <Classifier M, class... Observers>
 class Scoring {
  public:
+  /// Throws `InputError` if a metric cannot count the model's examples.
   Scoring(const M& model, const Observers&... observers)
       : type_{problem_type_of(model)},
         evaluation_{type_},
-        own_{std::tuple_cat(counting_copy(observers)...)} {}
+        own_{std::tuple_cat(counting_copy(observers, type_)...)} {}
 
   /// Returns how many batches `add` takes at once.
   static std::int64_t window(const M& model) {
@@ -142,9 +145,9 @@ class Scoring {
     auto report = evaluation_.report();
     report.loss = loss_.value();
     report.has_loss = TellsLosses<M>;
-    if (type_ == ProblemType::single_label) {
-      std::apply([&](const auto&... each) { report.figures = {metrics::figure(each)...}; }, own_);
-    }
+    for_each_metric(own_, [&](const auto& metric) {  //
+      report.figures.push_back(metrics::figure(metric));
+    });
     return report;
   }
 
@@ -163,15 +166,21 @@ class Scoring {
   template <class Logits, class B>
   void score(const Logits& logits, const B& batch) {
     evaluation_.add(logits, batch.labels, targets_of(batch));
-    if (type_ != ProblemType::single_label) return;
-    std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own_);
+    for_each_metric(own_, [&](auto& metric) {
+      metrics::count(metric, type_, logits, batch.labels, targets_of(batch));
+    });
+  }
+
+  template <class Own, class Use>
+  static void for_each_metric(Own& own, const Use& use) {
+    std::apply([&](auto&... each) { ((each ? use(*each) : void()), ...); }, own);
   }
 
   ProblemType type_;
   metrics::Evaluation evaluation_;
   metrics::MeanRowLoss loss_;
   std::int64_t not_finite_ = 0;
-  decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>())...)) own_;
+  decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>(), ProblemType{})...)) own_;
 };
 
 /// Scores a language model by its mean loss over all words and by its perplexity, the exponential
@@ -226,9 +235,10 @@ metrics::ClassificationReport empty_report(const M& model, const Observers&... o
 
 /// Runs the model over all of a loader's examples, without gradients or dropout: a `Classifier` is
 /// scored by its answers, a `LanguageModel` by its loss. Figures are running counts, so memory for
-/// one batch's answers is enough. If an example has one label, copies of the `metrics::Metric`s
-/// among the observers score the answers too. A notice says how many examples have a logit that is
-/// not finite. Throws `Stopped` if a stop is requested.
+/// one batch's answers is enough. Copies of the `metrics::Metric`s among the observers score a
+/// classifier's answers too. A notice says how many examples have a logit that is not finite.
+/// Throws `InputError` if a metric cannot count the model's examples, and `Stopped` if a stop is
+/// requested.
 template <class M, LoaderFor<M> L, class... Observers>
 requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
     evaluate(M& model, L& loader, const EvalPoint& point, Observers&... observers) {

@@ -9,6 +9,7 @@
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/keeper.hpp>
@@ -129,9 +130,9 @@ concept LoaderLike = requires(P& part) {
 
 /// Tells whether an argument of `fit` was meant to be a metric.
 template <class P>
-concept MetricLike = requires(P& part, const metrics::Logits& logits,
-                              std::span<const std::int64_t> labels) {
-  part.add(logits, labels);
+concept MetricLike = metrics::CountsLabels<P> || metrics::CountsTargets<P> || requires(P& part) {
+  part.name;
+  part.value();
 };
 
 /// Fails to compile unless the argument is an observer or a metric.
@@ -139,13 +140,21 @@ template <class P>
 consteval void check_observer() {
   using T = std::remove_const_t<P>;
   constexpr bool is_metric = MetricLike<T> && !Observer<T> && !CountsEvaluations<T>;
+  constexpr bool adds = metrics::CountsLabels<T> || metrics::CountsTargets<T>;
   constexpr bool merges = requires(T & metric, const T& other) {
     metric.merge(other);
   };
+  static_assert(!is_metric || adds,
+                "a metric has no add(const metrics::Logits&, std::span<const std::int64_t> labels) "
+                "or add(const metrics::Logits&, std::span<const float> targets)");
   static_assert(!is_metric || merges,
                 "a metric has no merge(const Metric&), which adds what another object has counted");
-  static_assert(!is_metric || !merges,
+  static_assert(!is_metric || !adds || !merges,
                 "a metric lacks value() const or a name, or it cannot be copied");
+  static_assert(
+      !CountsEvaluations<T> || !requires(T & metric, ProblemType type) { metric.counts(type); } ||
+          metrics::ChoosesProblemTypes<T>,
+      "a metric's counts(ProblemType) must be const and return a bool");
   static_assert(is_metric || Observer<T> || CountsEvaluations<T>,
                 "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
   static_assert(Observer<P> || CountsEvaluations<P> || !Observer<T>,
@@ -169,8 +178,13 @@ consteval void check_dev_loader() {
 /// Fails to compile if a metric cannot count the model's answers.
 template <class M, class P>
 consteval void check_metric() {
-  static_assert(Classifier<M> || !CountsEvaluations<P>,
-                "a metric counts labels, but the model is evaluated by its loss");
+  constexpr bool is_metric = CountsEvaluations<P>;
+  static_assert(Classifier<M> || !is_metric,
+                "a metric counts labels or targets, but the model is evaluated by its loss");
+  static_assert(
+      !is_metric || metrics::CountsLabels<std::remove_const_t<P>> ||
+          requires(const M& m) { m.problem_type(); },
+      "a metric counts targets, but the model has no problem_type(), so its examples have labels");
 }
 
 /// Fails to compile unless the types are arguments of `evaluate`, references or not.
