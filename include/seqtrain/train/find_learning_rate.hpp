@@ -11,6 +11,7 @@
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
@@ -103,9 +104,10 @@ class RangeTest {
 /// each rate. The model ends with its initial weights. The optimizer cannot be used afterwards, and
 /// its own learning rate must be above 0. In fp16 the loss scale stays as the test leaves it.
 /// Throws `Stopped` if a stop is requested.
-template <Restorable M, OptimizerFor<M> O, LoaderFor<M> L>
+template <class M, class O, class L>
 [[nodiscard]] LearningRateCurve find_learning_rate(M& model, O optimizer, L& loader,
                                                    const RangeTestOptions& options = {}) {
+  static_assert(fits_range_test<M, O, L>());
   options.validate();
   weights::TensorCopies before;
   before.assign(model.state_dict().views());

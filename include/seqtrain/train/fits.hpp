@@ -116,6 +116,18 @@ consteval bool fits() {
   return Trainable<M, O, L, S>;
 }
 
+/// Fails to compile unless `find_learning_rate` takes the model, the optimizer and the loader.
+template <class M, class O, class L>
+consteval bool fits_range_test() {
+  check_model<M>();
+  check_optimizer<M, O>();
+  check_loader<M, L>();
+  static_assert(Restorable<M>,
+                "find_learning_rate puts the weights back, but the model has no state_dict and "
+                "load_state_dict");
+  return Restorable<M> && OptimizerFor<O, M> && LoaderFor<L, M>;
+}
+
 /// Tells whether an argument of `fit` was meant to be a loader.
 template <class P>
 concept LoaderLike = requires(P& part) {
