@@ -1,11 +1,7 @@
 #pragma once
 
-#include <seqtrain/serve/contracts/open_inference.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
-#include <seqtrain/serve/contracts/tei.hpp>
-#include <seqtrain/serve/contracts/torch_serve.hpp>
-#include <seqtrain/serve/contracts/vertex.hpp>
+#include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/contracts.hpp>
 #include <seqtrain/serve/http_reader.hpp>
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/routes.hpp>

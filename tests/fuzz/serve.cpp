@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/serve/contracts.hpp>
 #include <seqtrain/serve/contracts/forms.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/read_request.hpp>
@@ -32,11 +33,18 @@ std::vector<predict::Prediction> predictions_of(const serve::Request& request) {
       predict::Prediction{.labels = {1}, .scores = {0.25, 0.75}, .logits = {-1, 1}});
 }
 
+/// The routes of all contracts.
+const serve::RouteTable& table() {
+  static const serve::RouteTable routes{serve::all_contracts({}), "model"};
+  return routes;
+}
+
 /// A body must be refused with a sentence, or hold texts in UTF-8 whose answer is JSON.
 void read_body(std::string_view body) {
   accepts([&] { static_cast<void>(serve::tei::read_tokenize(body, 100)); });
   accepts([&] {
-    const serve::Request request = serve::read_request(body, {.client_batch = 32, .texts = 100});
+    const serve::Request request =
+        serve::read_request(body, table().forms().predict, {.client_batch = 32, .texts = 100});
     require(!request.single || request.texts.size() == 1);
     const auto predictions = predictions_of(request);
     const auto answer = serve::answer(request, {.labels = {"no", "yes"}}, predictions);
@@ -86,7 +94,10 @@ void decode(std::string_view body) {
   }
   accepts([&] { serve::forms::check_charset(body); });
   accepts([&] { static_cast<void>(serve::torch_serve::read_text(body, "application/json")); });
-  accepts([&] { static_cast<void>(serve::read_rerank(body, {.client_batch = 32, .texts = 100})); });
+  accepts([&] {
+    const serve::TextLimits limits{.client_batch = 32, .texts = 100};
+    static_cast<void>(serve::read_rerank(body, table().forms().rank, limits));
+  });
 }
 
 /// Returns the requests that a reader finds if the bytes come in parts of this size. The parts may
@@ -110,8 +121,8 @@ std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_si
       if (step != serve::HttpReader::Step::complete) break;
       const serve::HttpRequest request = reader.take();
       require(request.body.size() <= 4096);
-      static_cast<void>(
-          serve::route_of(request, {}, serve::open_inference::path_of(request.path())));
+      const auto found = table().find(request);
+      require(found.route == nullptr || found.allow.empty());
       read.push_back(request.method + " " + request.target + " " + request.id + " " + request.body);
       read_body(request.body);
       infer(request);

@@ -7,8 +7,11 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/contracts.hpp>
 #include <seqtrain/serve/http_server.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/service.hpp>
@@ -20,13 +23,18 @@ namespace seqtrain::serve {
 template <Servable P>
 class Server {
  public:
-  /// `load` returns the model. It is called on another thread, and again for each `reload`. Throws
-  /// `InputError` if the server cannot listen on the port.
-  Server(const HttpOptions& http, ServiceOptions service, typename Models<P>::Load load,
+  /// Serves by all contracts of seqtrain. `load` returns the model. It is called on another thread,
+  /// and again for each `reload`. Throws `InputError` if the server cannot listen on the port.
+  Server(const HttpOptions& http, const ServiceOptions& service, typename Models<P>::Load load,
          log::Log log)
+      : Server{http, service, std::move(load), std::move(log), all_contracts(service)} {}
+
+  /// Serves by these contracts only.
+  Server(const HttpOptions& http, ServiceOptions service, typename Models<P>::Load load,
+         log::Log log, std::vector<Contract> contracts)
       : log_{std::move(log)},
         http_{http, metrics_},
-        service_{std::move(service), std::move(load), metrics_, log_} {
+        service_{std::move(service), std::move(contracts), std::move(load), metrics_, log_} {
     http_.start([this](HttpRequest&& request, const Responder& responder) {
       service_.handle(std::move(request), responder);
     });

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,42 +15,37 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-#include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/access.hpp>
 #include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
+#include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/forms.hpp>
-#include <seqtrain/serve/contracts/kserve.hpp>
-#include <seqtrain/serve/contracts/open_inference.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
-#include <seqtrain/serve/contracts/tei.hpp>
-#include <seqtrain/serve/contracts/torch_serve.hpp>
 #include <seqtrain/serve/decode_body.hpp>
 #include <seqtrain/serve/encoded_texts.hpp>
 #include <seqtrain/serve/exchange.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/models.hpp>
 #include <seqtrain/serve/options.hpp>
-#include <seqtrain/serve/page.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/serve/servable.hpp>
+#include <seqtrain/serve/served_view.hpp>
 
 namespace seqtrain::serve {
 
-/// Answers requests with a model's predictions by the APIs of `contracts/`.
+/// Answers requests with a model's predictions by a list of contracts.
 template <Servable P>
 class Service {
  public:
   /// Starts to load the model.
-  Service(ServiceOptions options, typename Models<P>::Load load, PrometheusMetrics& metrics,
-          log::Log log)
+  Service(ServiceOptions options, std::vector<Contract> contracts, typename Models<P>::Load load,
+          PrometheusMetrics& metrics, log::Log log)
       : options_{std::move(options)},
+        routes_{std::move(contracts), options_.model_name},
         metrics_{metrics},
         log_{std::move(log)},
         access_{options_.access},
@@ -94,176 +88,63 @@ class Service {
   }
 
   void route(HttpRequest&& http, const ExchangePtr& exchange) {
-    const auto path = open_inference::path_of(http.path());
-    const Route route = route_of(http, options_, path);
-    if (route == Route::torch_serve) exchange->error_form = torch_serve::error;
-    if (http.path().starts_with("/v2")) exchange->error_form = open_inference::error;
-    access_.check(http, is_open(route, path));
-    if (route == Route::none) throw Refusal{404, error_type::validation, "no such path"};
-    const auto taken = methods(route);
-    const std::string allowed = joined(taken);
-    if (http.method == "OPTIONS") {
-      return exchange->answer({.status = 204, .headers = {{"Allow", allowed}}});
-    }
-    if (std::ranges::find(taken, http.method) == taken.end()) {
-      exchange->allow = allowed;
-      throw Refusal{405, error_type::validation, "this path takes " + allowed};
-    }
+    auto found = routes_.find(http);
+    exchange->error_form = found.error;
+    access_.check(http, found.open);
+    if (found.route == nullptr) return answer_without_route(http, found.allow, *exchange);
     decode_body(http, options_.max_body);
     forms::check_charset(http.content_type);
-    switch (route) {
-      case Route::open_inference: {
-        auto ready = draining_ ? nullptr : models_.present();
-        const bool own = path->model == options_.model_name && path->purpose == "ready";
-        if (path->model && !own) ready = named(ready, path->model, true);
-        const std::string name{path->model.value_or("")};
-        return exchange->answer(
-            open_inference::describe(*path, name, ready ? &ready->predictor.task() : nullptr));
-      }
-      case Route::kserve:
-        return exchange->answer(kserve_answer(kserve::path_of(http.path())->model));
-      case Route::page:
-        return exchange->answer(
-            {.body = std::string{page_html}, .content_type = "text/html; charset=utf-8"});
-      case Route::metrics:
-        return exchange->answer(
-            {.body = metrics_.text(), .content_type = "text/plain; version=0.0.4"});
-      case Route::health:
-      case Route::ping:
-        return exchange->answer(health(route));
-      case Route::info:
-        return exchange->answer({.body = info(*model())});
-      case Route::infer:
-        exchange->request.model = path->model;
-        [[fallthrough]];
-      default:
-        return begin(route, std::move(http), exchange);
-    }
+    if (!found.route->answer) return begin(*found.route, found.model, std::move(http), exchange);
+    const ServedView<P> view = view_of(models_.present(), *exchange);
+    exchange->answer(found.route->answer({http, found.model, view, routes_.forms()}));
   }
 
-  /// Returns the list of models in version 1 of KServe's protocol, or whether one is ready.
-  HttpResponse kserve_answer(std::optional<std::string_view> name) const {
-    const auto present = draining_ ? nullptr : models_.present();
-    if (name) return kserve::describe(*name, named(present, name, false) != nullptr);
-    std::vector<std::string> names{options_.model_name};
-    if (present) {
-      for (const auto& adapter : present->adapters) names.push_back(adapter.facts.name);
+  /// Answers a request that no route takes, given the methods that its path takes.
+  static void answer_without_route(const HttpRequest& http, const std::string& allow,
+                                   Exchange<P>& exchange) {
+    if (allow.empty()) throw Refusal{404, error_type::validation, "no such path"};
+    if (http.method == "OPTIONS") {
+      return exchange.answer({.status = 204, .headers = {{"Allow", allow}}});
     }
-    return kserve::list(names);
+    exchange.allow = allow;
+    throw Refusal{405, error_type::validation, "this path takes " + allow};
   }
 
-  HttpResponse health(Route route) const {
-    const bool well = models_.present() && !draining_;
-    if (route != Route::ping) return well ? HttpResponse{} : tei_error(unhealthy("unhealthy"));
-    return {.status = well ? 200 : 503,
-            .body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})"};
-  }
-
-  /// Returns the model. Throws a `Refusal` if there is none.
-  Model model() const {
-    auto present = models_.present();
-    if (!present) throw unhealthy("the model is not loaded yet");
-    return present;
-  }
-
-  /// Returns the model or the adapter of a name. Throws a `Refusal` if there is none. Any name, or
-  /// none, is the model's if it has no adapters and the name is not `strict`. Returns null while no
-  /// model is loaded.
-  Model named(const Model& model, std::optional<std::string_view> name, bool strict) const {
-    if (!model) return model;
-    const bool only = model->adapters.empty();
-    if (!name || *name == options_.model_name || (only && !strict)) {
-      if (model->has_head) return model;
-      throw Refusal{404, error_type::validation,
-                    "the base has no head of its own: name one of the adapters that /info lists"};
-    }
-    for (const auto& adapter : model->adapters) {
-      if (adapter.facts.name == *name) return {model, &adapter};
-    }
-    throw Refusal{404, error_type::validation,
-                  "unknown model; this server has '" + options_.model_name + "'" +
-                      (only ? "" : " and the adapters that /info lists")};
-  }
-
-  [[nodiscard]] std::string info(const Served<P>& model) const {
-    std::vector<std::string> adapters;
-    for (const auto& adapter : model.adapters) adapters.push_back(adapter.facts.name);
-    const P& predictor = model.predictor;
-    const auto task = model.has_head ? predictor.task() : predict::Task{};
-    const std::size_t longest = longest_text(predictor, options_.max_windows);
-    return tei::info(model.facts, task, longest, options_, adapters);
-  }
-
-  /// Answers `/tokenize`.
-  void tokenize(const P& predictor, std::string_view body, Exchange<P>& exchange) const {
-    const auto request = tei::read_tokenize(body, options_.max_client_batch_size);
-    json::Writer out;
-    out.begin_array();
-    for (const std::string& text : request.texts) {
-      if (exchange.gone) return;
-      const auto named = tokenized([&] { return tokens(predictor, text, request.special); });
-      if (!named) throw backend("this model's tokenizer does not name its ids");
-      tei::write_tokens(out, *named);
-    }
-    exchange.answer({.body = out.end_array().text()});
-  }
-
-  /// Reads a request, and finds the model or adapter that its path or its body names.
-  void read(Route route, const HttpRequest& http, const Model& all, Exchange<P>& exchange) const {
-    const auto& body = http.body;
-    const TextLimits limits{.client_batch = options_.max_client_batch_size,
-                            .texts = options_.max_texts};
-    auto& request = exchange.request;
-    const auto check_ranks = [route](const P& predictor) {
-      if (route != Route::rerank || tei::has_one_output(predictor.task())) return;
-      throw backend("model is not a re-ranker model: it has several labels");
-    };
-    if (all->adapters.empty()) check_ranks(all->predictor);
-    if (route == Route::infer) {
-      const std::string name = *request.model;
-      exchange.model = named(all, name, true);
-      request = open_inference::read(http, name, exchange.model->predictor.task(), limits);
-      return;
-    }
-    const bool is_torch = route == Route::torch_serve;
-    const auto field = is_torch ? forms::field_of(http.content_type, body) : std::nullopt;
-    const std::string& given = field ? *field : body;
-    auto text = is_torch ? torch_serve::read_text(given, field ? "" : http.content_type)
-                         : std::optional<Request>{};
-    request = text                     ? *std::move(text)
-              : route == Route::rerank ? read_rerank(given, limits)
-                                       : read_request(given, limits);
-    if (route == Route::kserve_predict) request.model = kserve::path_of(http.path())->model;
-    if (route == Route::torch_serve && http.path() != options_.predict_route) {
-      const std::string name{http.path().substr(std::string_view{"/predictions/"}.size())};
-      request.model = name.substr(0, name.find('/'));
-    }
-    exchange.model = named(all, request.model, false);
-    check_ranks(exchange.model->predictor);
+  ServedView<P> view_of(Model model, const Exchange<P>& exchange) const {
+    return {std::move(model), draining_, options_, metrics_, exchange.gone};
   }
 
   /// Gives a request a place and prepares it, here or, if it is long, on a worker.
-  void begin(Route route, HttpRequest&& http, const ExchangePtr& exchange) {
-    Model all = model();
+  void begin(const Route& route, const std::optional<std::string>& name, HttpRequest&& http,
+             const ExchangePtr& exchange) {
+    Model all = models_.present();
+    if (!all) throw unhealthy("the model is not loaded yet");
     exchange->place = admission_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
-    if (http.body.size() <= short_body) return prepare(route, http, all, exchange);
+    if (http.body.size() <= short_body) return prepare(route, name, http, all, exchange);
     exchange->by_worker = true;
     exchange->responder.on_hang_up([weak = std::weak_ptr{exchange}] {
       if (const auto lost = weak.lock()) lost->gone = true;
     });
-    boost::asio::post(workers_,
-                      [this, route, all = std::move(all), exchange, http = std::move(http)] {
-                        if (exchange->gone) return;
-                        refuse_errors(*exchange, [&] { prepare(route, http, all, exchange); });
-                      });
+    boost::asio::post(
+        workers_, [this, &route, name, all = std::move(all), exchange, http = std::move(http)] {
+          if (exchange->gone) return;
+          refuse_errors(*exchange, [&] { prepare(route, name, http, all, exchange); });
+        });
   }
 
   /// Reads a request and encodes its texts for the model, or answers it if it needs none.
-  void prepare(Route route, const HttpRequest& http, const Model& all,
-               const ExchangePtr& exchange) {
-    if (route == Route::tokenize) return tokenize(all->predictor, http.body, *exchange);
-    read(route, http, all, *exchange);
+  void prepare(const Route& route, const std::optional<std::string>& name, const HttpRequest& http,
+               const Model& all, const ExchangePtr& exchange) {
+    const ServedView<P> view = view_of(all, *exchange);
+    const Call call{http, name, view, routes_.forms()};
+    if (route.work) {
+      HttpResponse response = route.work(call);
+      if (!exchange->gone) exchange->answer(std::move(response));
+      return;
+    }
+    exchange->request = route.read(call);
+    exchange->model = view.named(exchange->request.model, exchange->request.strict_model);
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));
@@ -353,6 +234,7 @@ class Service {
   }
 
   ServiceOptions options_;
+  RouteTable routes_;
   PrometheusMetrics& metrics_;
   log::Log log_;
   std::atomic<bool> draining_ = false;

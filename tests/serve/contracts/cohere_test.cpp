@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/serve/contracts/read_request.hpp>
+#include <seqtrain/serve/contracts/cohere.hpp>
 
 #include "support/contract_answers.hpp"
 #include "support/problem_of.hpp"
+#include "support/server_view.hpp"
 
 namespace seqtrain::serve::cohere {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 std::string ranked(const std::string& body) {
   const std::vector<predict::Prediction> predictions{
       {{}, {0}, {0}}, {{}, {100}, {100}}, {{}, {-100}, {-100}}};
-  const auto request = serve::read_rerank(body);
+  const auto request = tests::read_rerank(body);
   return answer(request, tests::rating, std::span{predictions}.first(request.texts.size())).body;
 }
 
@@ -24,7 +25,7 @@ TEST(CohereRerank, RanksDocuments) {
   EXPECT_EQ(ranked(R"({"query": "q", "documents": ["a", "b", "c"], "top_n": 1,
                        "return_documents": true})"),
             R"({"results":[{"index":1,"relevance_score":1,"document":{"text":"b"}}]})");
-  const auto request = serve::read_rerank(R"({"query": "q", "documents": ["a"], "top_n": null})");
+  const auto request = tests::read_rerank(R"({"query": "q", "documents": ["a"], "top_n": null})");
   EXPECT_EQ(request.texts[0].text, "q");
   EXPECT_EQ(request.texts[0].pair, "a");
   EXPECT_EQ(request.texts[0].truncation, Truncation::right);
@@ -32,7 +33,7 @@ TEST(CohereRerank, RanksDocuments) {
 
 TEST(CohereRerank, RefusesOtherForms) {
   const auto problem = [](const char* body) {
-    return tests::problem_of([&] { (void)serve::read_rerank(body); });
+    return tests::problem_of([&] { (void)tests::read_rerank(body); });
   };
   EXPECT_NE(problem(R"({"query": "q", "documents": []})").find("cannot be empty"),
             std::string::npos);

@@ -11,6 +11,8 @@
 #include <seqtrain/serve/contracts/open_inference.hpp>
 
 #include "support/contract_answers.hpp"
+#include "support/problem_of.hpp"
+#include "support/server_view.hpp"
 
 namespace seqtrain::serve::open_inference {
 namespace {
@@ -66,27 +68,18 @@ std::vector<std::string> texts_of(const Request& request) {
 
 using Strings = std::vector<std::string>;
 
-TEST(OpenInferencePath, HasThePartsOfThePath) {
-  const auto parts = [](std::string_view path) -> std::optional<std::pair<Strings, bool>> {
-    const auto found = path_of(path);
-    if (!found) return {};
-    return std::pair{Strings{std::string{found->purpose}, std::string{found->model.value_or("-")}},
-                     found->model.has_value()};
-  };
-  EXPECT_EQ(parts("/v2"), std::pair(Strings({"", "-"}), false));
-  EXPECT_EQ(parts("/v2/health/live"), std::pair(Strings({"live", "-"}), false));
-  EXPECT_EQ(parts("/v2/health/ready"), std::pair(Strings({"ready", "-"}), false));
-  EXPECT_EQ(parts("/v2/models/m"), std::pair(Strings({"", "m"}), true));
-  EXPECT_EQ(parts("/v2/models/m/"), std::pair(Strings({"", "m"}), true));
-  EXPECT_EQ(parts("/v2/models/m/ready"), std::pair(Strings({"ready", "m"}), true));
-  EXPECT_EQ(parts("/v2/models/m/infer"), std::pair(Strings({"infer", "m"}), true));
-  EXPECT_EQ(parts("/v2/models//infer"), std::pair(Strings({"infer", ""}), true));
-  for (const char* path :
-       {"", "/", "/v", "/v2/health", "/v2/health/", "/v2/models", "/v2/models/m/infer/",
-        "/v2/models/m/live", "/v2/models/m/versions/1", "/v2/models/m/versions/1/infer", "/v22",
-        "/v1/models/m", "/v2/models/m/infer/ready"}) {
-    EXPECT_FALSE(path_of(path)) << path;
+TEST(OpenInferencePath, NamesAModelBeforeAPurpose) {
+  EXPECT_EQ(name_before("", "m"), "m");
+  EXPECT_EQ(name_before("", "m/"), "m");
+  EXPECT_EQ(name_before("ready", "m/ready"), "m");
+  EXPECT_EQ(name_before("infer", "m/infer"), "m");
+  EXPECT_EQ(name_before("infer", "/infer"), "");
+  EXPECT_EQ(name_before("infer", "a:b/infer"), "a:b");
+  for (const char* rest :
+       {"", "m", "m/", "m/infer/", "m/live", "m/versions/1/infer", "m/infer/ready", "infer"}) {
+    EXPECT_FALSE(name_before("infer", rest)) << rest;
   }
+  EXPECT_FALSE(name_before("", "m/versions/1"));
 }
 
 TEST(OpenInferenceRead, TakesOneInputOfAnyName) {
@@ -387,26 +380,50 @@ TEST(OpenInferenceAnswer, RefusesScoresThatAreNotFinite) {
   }
 }
 
-TEST(OpenInferenceDescribe, TellsTheStateAndTheTensors) {
-  const auto body = [](const Path& path, const predict::Task* task, int status) {
-    const auto answer = describe(path, "m", task);
-    EXPECT_EQ(answer.status, status);
-    return answer.body;
-  };
-  EXPECT_EQ(body({.purpose = "live"}, nullptr, 200), R"({"live":true})");
-  EXPECT_EQ(body({.purpose = "ready"}, nullptr, 503), R"({"ready":false})");
-  EXPECT_EQ(body({.purpose = "ready", .model = "m"}, nullptr, 503), R"({"ready":false})");
-  EXPECT_EQ(body({.purpose = "ready"}, &polarity, 200), R"({"ready":true})");
-  EXPECT_EQ(body({}, nullptr, 200), R"({"name":"seqtrain","version":")" + std::string{version} +
-                                        R"(","extensions":["binary_tensor_data"]})");
-  EXPECT_EQ(body({.model = "m"}, &polarity, 200),
-            R"({"name":"m","platform":"seqtrain",)"
+HttpResponse get(const std::string& path, const tests::MadeServer& server = {}) {
+  return tests::answer_of(contract(), {.method = "GET", .target = path}, server);
+}
+
+TEST(OpenInferenceDescribe, TellsTheState) {
+  const tests::MadeServer loading{{.ready = false}};
+  EXPECT_EQ(get("/v2/health/live", loading).body, R"({"live":true})");
+  EXPECT_EQ(get("/v2/health/ready").body, R"({"ready":true})");
+  EXPECT_EQ(get("/v2/models/model/ready").body, R"({"ready":true})");
+  for (const char* path : {"/v2/health/ready", "/v2/models/model/ready", "/v2/models/m/ready"}) {
+    EXPECT_EQ(get(path, loading).status, 503);
+    EXPECT_EQ(get(path, loading).body, R"({"ready":false})");
+  }
+  EXPECT_EQ(tests::problem_of([] { (void)get("/v2/models/m/ready"); }), "unknown model");
+}
+
+TEST(OpenInferenceDescribe, HasTheTensors) {
+  EXPECT_EQ(get("/v2").body, R"({"name":"seqtrain","version":")" + std::string{version} +
+                                 R"(","extensions":["binary_tensor_data"]})");
+  EXPECT_EQ(get("/v2/models/model").body,
+            R"({"name":"model","platform":"seqtrain",)"
             R"("inputs":[{"name":"text","datatype":"BYTES","shape":[-1]}],)"
             R"("outputs":[{"name":"label","datatype":"BYTES","shape":[-1]},)"
             R"({"name":"score","datatype":"FP32","shape":[-1]},)"
             R"({"name":"scores","datatype":"FP32","shape":[-1,2]}]})");
-  EXPECT_EQ(body({.model = "m"}, &rating, 200).find("label"), std::string::npos);
-  EXPECT_THROW(static_cast<void>(describe({.model = "m"}, "m", nullptr)), Refusal);
+  EXPECT_EQ(get("/v2/models/model", tests::MadeServer{{.task = rating}}).body.find("label"),
+            std::string::npos);
+  EXPECT_EQ(tests::problem_of([] { (void)get("/v2/models/m"); }), "unknown model");
+  EXPECT_EQ(
+      tests::problem_of([] { (void)get("/v2/models/model", tests::MadeServer{{.ready = false}}); }),
+      "the model is not ready");
+}
+
+TEST(OpenInferenceRequest, TakesTheModelFromThePath) {
+  const auto read = [](const std::string& model) {
+    return tests::request_of({.method = "POST",
+                              .target = "/v2/models/" + model + "/infer",
+                              .body = with_input("[1]", R"("data": ["a"])")});
+  };
+  const auto request = read("model");
+  EXPECT_EQ(request.model, "model");
+  EXPECT_TRUE(request.strict_model);
+  EXPECT_EQ(texts_of(request), Strings({"a"}));
+  EXPECT_EQ(tests::problem_of([&] { (void)read("m"); }), "unknown model");
 }
 
 }  // namespace

@@ -6,8 +6,12 @@
 
 #include <seqtrain/serve/contracts/read_request.hpp>
 
+#include "support/server_view.hpp"
+
 namespace seqtrain::serve {
 namespace {
+
+using tests::read_request;
 
 /// Returns the status and the message of the refusal of a body, or 200 if it is accepted.
 std::pair<int, std::string> refusal_of(const std::string& body, const TextLimits& limits = {}) {

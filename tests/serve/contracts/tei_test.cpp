@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 
 #include "support/contract_answers.hpp"
+#include "support/server_view.hpp"
 
 namespace seqtrain::serve::tei {
 namespace {
@@ -34,13 +34,13 @@ TEST(TeiAnswer, OneOutputIsASigmoidAsInTextEmbeddingsInference) {
 
 TEST(TeiRerank, RanksTexts) {
   const std::vector<predict::Prediction> predictions{{{}, {0}, {0}}, {{}, {100}, {100}}};
-  const auto ranked = serve::read_rerank(R"({"query": "q", "texts": ["a", "b"]})");
+  const auto ranked = tests::read_rerank(R"({"query": "q", "texts": ["a", "b"]})");
   EXPECT_EQ(ranked.texts[1].text, "q");
   EXPECT_EQ(ranked.texts[1].pair, "b");
   EXPECT_EQ(answer(ranked, rating, predictions).body,
             R"([{"index":1,"score":1},{"index":0,"score":0.5}])");
   const auto told =
-      serve::read_rerank(R"({"query": "q", "texts": ["a", "b"], "return_text": true})");
+      tests::read_rerank(R"({"query": "q", "texts": ["a", "b"], "return_text": true})");
   EXPECT_EQ(answer(told, rating, predictions).body,
             R"([{"index":1,"text":"b","score":1},{"index":0,"text":"a","score":0.5}])");
 }
@@ -52,9 +52,9 @@ TEST(TeiRerank, RefusesALongQueryForManyTexts) {
     return json + "]}";
   };
   const TextLimits limits{.client_batch = 2000};
-  EXPECT_EQ(read_rerank(body(40'000, 1000), limits).texts.size(), 1000u);
+  EXPECT_EQ(tests::read_rerank(body(40'000, 1000), limits).texts.size(), 1000u);
   try {
-    static_cast<void>(read_rerank(body(40'000, 2000), limits));
+    static_cast<void>(tests::read_rerank(body(40'000, 2000), limits));
     FAIL();
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.status(), 413);
@@ -102,6 +102,28 @@ TEST(TeiTokenize, TakesATextOrAList) {
     EXPECT_THROW(static_cast<void>(read_tokenize(body, 9)), Refusal) << body;
   }
   EXPECT_THROW(static_cast<void>(read_tokenize(R"({"inputs": ["a", "b"]})", 1)), Refusal);
+}
+
+TEST(TeiTokenize, NeedsATokenizerThatNamesItsIds) {
+  const HttpRequest http{.method = "POST", .target = "/tokenize", .body = R"({"inputs": "a"})"};
+  try {
+    static_cast<void>(tests::answer_of(contract(), http, {}));
+    FAIL();
+  } catch (const Refusal& refusal) {
+    EXPECT_EQ(refusal.status(), 424);
+    EXPECT_STREQ(refusal.what(), "this model's tokenizer does not name its ids");
+  }
+  EXPECT_EQ(tests::answer_of(contract(), http, tests::MadeServer{{.gone = true}}).body, "[]");
+}
+
+TEST(TeiRerank, NeedsAModelWithOneOutput) {
+  const HttpRequest http{.method = "POST",
+                         .target = "/rerank",
+                         .body = R"({"query": "q", "texts": ["a"], "model": "one"})"};
+  EXPECT_EQ(tests::request_of(http, tests::MadeServer{{.task = rating}}).texts.size(), 1u);
+  for (const auto& adapters : {std::vector<std::string>{}, {"one"}}) {
+    EXPECT_THROW((void)tests::request_of(http, tests::MadeServer{{.adapters = adapters}}), Refusal);
+  }
 }
 
 }  // namespace

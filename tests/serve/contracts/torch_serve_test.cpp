@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include <seqtrain/serve/contracts/torch_serve.hpp>
 
 #include "support/contract_answers.hpp"
+#include "support/server_view.hpp"
 
 namespace seqtrain::serve::torch_serve {
 namespace {
@@ -45,6 +47,34 @@ TEST(TorchServeError, HasACodeATypeAndAMessage) {
   const auto response = error(overloaded("Model is overloaded"));
   EXPECT_EQ(response.status, 429);
   EXPECT_EQ(response.body, R"({"code":429,"type":"Overloaded","message":"Model is overloaded"})");
+}
+
+TEST(TorchServeRequest, TakesTheModelFromThePath) {
+  const auto model = [](const std::string& path, const ServiceOptions& options = {}) {
+    return tests::request_of({.method = "PUT", .target = path, .body = "a text"},
+                             tests::MadeServer{{.options = options}})
+        .model;
+  };
+  EXPECT_EQ(model("/predictions/bert"), "bert");
+  EXPECT_EQ(model("/predictions/bert/1.0"), "bert");
+  EXPECT_EQ(model("/predictions//1.0"), "");
+  EXPECT_EQ(model("/predictions/bert", {.predict_route = "/predictions/bert"}), std::nullopt);
+  EXPECT_FALSE(name_in(""));
+}
+
+TEST(TorchServeRequest, TakesTheFormsOfOtherContracts) {
+  const auto text = [](const std::string& body, const std::string& type = "") {
+    return tests::request_of(
+               {.method = "POST", .target = "/predictions/m", .content_type = type, .body = body})
+        .texts.at(0)
+        .text;
+  };
+  const std::string form = "application/x-www-form-urlencoded";
+  EXPECT_EQ(text("a text"), "a text");
+  EXPECT_EQ(text("data=a+text", form), "a text");
+  EXPECT_EQ(text(R"(["a text"])"), "a text");
+  EXPECT_EQ(text(R"({"instances": ["a text"]})"), "a text");
+  EXPECT_EQ(text("data=%7B%22inputs%22%3A%22a%22%7D", form), "a");
 }
 
 }  // namespace

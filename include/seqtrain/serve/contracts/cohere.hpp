@@ -11,6 +11,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/http_message.hpp>
@@ -69,6 +70,12 @@ inline HttpResponse write_results(const RankOptions& options, const Request& req
         document.is_object() ? document.at("text").string() : document.string();
   }
   return request;
+}
+
+/// Returns the contract. Cohere's clients send their requests to `/v1/rerank`, Jina's to `/rerank`.
+[[nodiscard]] inline Contract contract() {
+  return {.routes = {{.method = "POST", .path = "/v1/rerank", .read = tei::rank}},
+          .forms = {.rank = {{.member = "documents", .read = read_rerank}}}};
 }
 
 }  // namespace seqtrain::serve::cohere

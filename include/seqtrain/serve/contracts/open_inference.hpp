@@ -19,6 +19,7 @@
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/refusal.hpp>
@@ -28,23 +29,13 @@
 /// the extension for binary tensors.
 namespace seqtrain::serve::open_inference {
 
-/// A path: `/v2`, `/v2/health/PURPOSE` or `/v2/models/MODEL[/PURPOSE]`. Models have no versions.
-struct Path {
-  std::string_view purpose = {};  ///< live, ready, infer, or empty for metadata
-  std::optional<std::string_view> model = {};
-};
-
-/// Returns the parts of a path, or nothing if it is not one of the protocol's.
-[[nodiscard]] inline std::optional<Path> path_of(std::string_view path) {
-  if (path == "/v2") return Path{};
-  if (path == "/v2/health/live" || path == "/v2/health/ready") return Path{path.substr(11)};
-  constexpr std::string_view models = "/v2/models/";
-  if (!path.starts_with(models)) return {};
-  path.remove_prefix(models.size());
-  const auto end = std::min(path.find('/'), path.size());
-  const auto purpose = path.substr(std::min(end + 1, path.size()));
-  if (!purpose.empty() && purpose != "ready" && purpose != "infer") return {};
-  return Path{purpose, path.substr(0, end)};
+/// Returns the model's name, given what follows `/v2/models/`, or nothing if another purpose
+/// follows the name. The purpose is empty for metadata. Models have no versions.
+[[nodiscard]] inline std::optional<std::string_view> name_before(std::string_view purpose,
+                                                                 std::string_view rest) {
+  const auto end = std::min(rest.find('/'), rest.size());
+  if (rest.substr(std::min(end + 1, rest.size())) != purpose) return {};
+  return rest.substr(0, end);
 }
 
 /// Returns the response that refuses a request: `{"error"}`, with a status of the protocol.
@@ -238,34 +229,74 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
       response.body += binary;
       return response;
     };
-    return Request{.texts = std::move(texts), .write = write};
+    return Request{.texts = std::move(texts), .model = model, .strict_model = true, .write = write};
   });
 }
+[[nodiscard]] inline Request read(const Call& call) {
+  const std::string model{*call.model};
+  return read(call.http, model, call.server.task_of(model, true), call.limits());
+}
 
-/// Returns the answer to a GET request. `task` is null while the model is not ready.
-[[nodiscard]] inline HttpResponse describe(const Path& path, const std::string& model,
-                                           const predict::Task* task) {
+/// Returns the answer to a question about the state `live` or `ready`.
+[[nodiscard]] inline HttpResponse describe_state(std::string_view state, bool well) {
+  json::Writer out;
+  return {.status = well ? 200 : 503,
+          .body = out.begin_object().member(state, well).end_object().text()};
+}
+
+/// Returns whether the server or, if the path names one, a model is ready.
+[[nodiscard]] inline HttpResponse describe_ready(const Call& call) {
+  const bool ready = call.server.is_ready();
+  const bool own = !call.model || *call.model == call.server.options().model_name;
+  if (ready && !own) static_cast<void>(call.server.task_of(call.model, true));  // throws for none
+  return describe_state("ready", ready);
+}
+
+/// Returns the metadata of the server.
+[[nodiscard]] inline HttpResponse describe_server(const Call&) {
+  json::Writer out;
+  out.begin_object().member("name", "seqtrain").member("version", version);
+  out.key("extensions").begin_array().value("binary_tensor_data").end_array();
+  return {.body = out.end_object().text()};
+}
+
+/// Returns the metadata of a model, which has this task.
+[[nodiscard]] inline HttpResponse describe_model(std::string_view model,
+                                                 const predict::Task& task) {
   json::Writer out;
   out.begin_object();
-  if (!path.purpose.empty()) {
-    const bool well = task != nullptr || path.purpose == "live";
-    out.member(path.purpose, well).end_object();
-    return {.status = well ? 200 : 503, .body = out.text()};
-  }
-  if (!path.model) {
-    out.member("name", "seqtrain").member("version", version);
-    out.key("extensions").begin_array().value("binary_tensor_data").end_array();
-    return {.body = out.end_object().text()};
-  }
-  if (task == nullptr) throw unhealthy("the model is not ready");
   out.member("name", model).member("platform", "seqtrain").key("inputs").begin_array();
-  detail::begin_tensor(out, {"text", "BYTES"}, -1, *task);
+  detail::begin_tensor(out, {"text", "BYTES"}, -1, task);
   out.end_object().end_array().key("outputs").begin_array();
-  for (const auto& output : detail::outputs_of(*task, false)) {
-    detail::begin_tensor(out, output, -1, *task);
+  for (const auto& output : detail::outputs_of(task, false)) {
+    detail::begin_tensor(out, output, -1, task);
     out.end_object();
   }
   return {.body = out.end_array().end_object().text()};
+}
+[[nodiscard]] inline HttpResponse describe_model(const Call& call) {
+  if (!call.server.is_ready()) throw unhealthy("the model is not ready");
+  return describe_model(*call.model, call.server.task_of(call.model, true));
+}
+
+/// Returns the contract.
+[[nodiscard]] inline Contract contract() {
+  const std::string models = "/v2/models/";
+  const auto before = [](std::string_view purpose) {
+    return [purpose](std::string_view rest) { return name_before(purpose, rest); };
+  };
+  const auto live = [](const Call&) { return describe_state("live", true); };
+  const auto describe = [](const Call& call) { return describe_model(call); };
+  const auto infer = [](const Call& call) { return read(call); };
+  return {
+      .routes = {{.path = "/v2", .answer = describe_server},
+                 {.path = "/v2/health/live", .open = true, .answer = live},
+                 {.path = "/v2/health/ready", .open = true, .answer = describe_ready},
+                 {.path = models, .model_in = before("ready"), .answer = describe_ready},
+                 {.path = models, .model_in = before(""), .answer = describe},
+                 {.method = "POST", .path = models, .model_in = before("infer"), .read = infer}},
+      .error = error,
+      .error_prefix = "/v2"};
 }
 
 }  // namespace seqtrain::serve::open_inference

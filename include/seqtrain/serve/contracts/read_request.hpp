@@ -1,41 +1,72 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/serve/contracts/cohere.hpp>
+#include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
-#include <seqtrain/serve/contracts/tei.hpp>
-#include <seqtrain/serve/contracts/torch_serve.hpp>
-#include <seqtrain/serve/contracts/vertex.hpp>
 
 namespace seqtrain::serve {
+namespace detail {
 
-/// Reads the body of a request. Its form decides the contract: a list is TorchServe's, an object
-/// with `inputs` is text-embeddings-inference's, an object with `instances` is Vertex AI's. Throws
-/// a `Refusal` that names the wrong field.
-[[nodiscard]] inline Request read_request(std::string_view body, const TextLimits& limits = {}) {
-  return read_json(body, [&](const json::Value& root) {
-    if (root.is_array()) return torch_serve::read_list(root, limits);
-    if (!root.is_object()) throw root.error("expected an object or a list of texts");
-    const auto inputs = root.find("inputs");
-    const auto instances = root.find("instances");
-    if (inputs && instances) throw root.error("has both `inputs` and `instances`");
-    if (inputs) return tei::read(root, *inputs, limits);
-    if (instances) return vertex::read(root, *instances, limits);
-    throw root.error("has neither `inputs` nor `instances`");
-  });
+/// Returns the form that a body has, or null if it has none of the forms.
+[[nodiscard]] inline const BodyForm* form_of(const json::Value& root,
+                                             const std::vector<BodyForm>& forms) {
+  const BodyForm* found = nullptr;
+  for (const BodyForm& form : forms) {
+    const bool fits = form.member.empty() ? root.is_array()
+                                          : root.is_object() && root.find(form.member).has_value();
+    if (!fits) continue;
+    if (found != nullptr) {
+      throw root.error("has both `" + std::string{found->member} + "` and `" +
+                       std::string{form.member} + "`");
+    }
+    found = &form;
+  }
+  return found;
 }
 
-/// Reads the body of a request that ranks texts by their relevance to a query. An object with
-/// `documents` is Cohere's or Jina's, one with `texts` is text-embeddings-inference's. Throws a
-/// `Refusal` that names the wrong field.
-[[nodiscard]] inline Request read_rerank(std::string_view body, const TextLimits& limits = {}) {
+/// Returns the members by which objects are known, for an error: "neither `a` nor `b`".
+inline std::string none_of(const std::vector<BodyForm>& forms) {
+  std::vector<std::string_view> members;
+  for (const BodyForm& form : forms) {
+    if (!form.member.empty()) members.push_back(form.member);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (i > 0) text += i + 1 == members.size() ? " nor " : ", ";
+    text.append("`").append(members[i]).append("`");
+  }
+  return (members.size() > 1 ? "neither " : "no ") + text;
+}
+
+}  // namespace detail
+
+/// Reads the body of a request. Its form decides the contract: for example, an object with `inputs`
+/// is text-embeddings-inference's. Throws a `Refusal` that names the wrong field.
+[[nodiscard]] inline Request read_request(std::string_view body, const std::vector<BodyForm>& forms,
+                                          const TextLimits& limits = {}) {
+  return read_json(body, [&](const json::Value& root) {
+    if (const auto* const form = detail::form_of(root, forms)) return form->read(root, limits);
+    if (!root.is_object()) throw root.error("expected an object or a list of texts");
+    throw root.error("has " + detail::none_of(forms));
+  });
+}
+[[nodiscard]] inline Request read_request(const Call& call) {
+  return read_request(call.http.body, call.forms.predict, call.limits());
+}
+
+/// Reads the body of a request that ranks texts by their relevance to a query. A body without a
+/// known form is read as the first one. Throws a `Refusal` that names the wrong field.
+[[nodiscard]] inline Request read_rerank(std::string_view body, const std::vector<BodyForm>& forms,
+                                         const TextLimits& limits = {}) {
   return read_json(body, [&](const json::Value& root) {
     if (!root.is_object()) throw root.error("expected an object with a query");
-    const bool documents = root.find("documents").has_value();
-    if (documents && root.find("texts")) throw root.error("has both `texts` and `documents`");
-    return documents ? cohere::read_rerank(root, limits) : tei::read_rerank(root, limits);
+    const auto* const form = detail::form_of(root, forms);
+    return (form != nullptr ? *form : forms.at(0)).read(root, limits);
   });
 }
 

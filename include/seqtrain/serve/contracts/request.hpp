@@ -47,6 +47,7 @@ struct Request {
   bool single = false;  ///< the answer is not put into a list, because there is one text
   std::vector<Text> texts = {};
   std::optional<std::string> model = {};  ///< the name of the adapter that is to answer
+  bool strict_model = false;  ///< a model without adapters, too, answers only under its own name
   std::function<decltype(write_texts)> write = write_texts;
 };
 

@@ -13,6 +13,8 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
@@ -20,8 +22,8 @@
 #include <seqtrain/text/tokens.hpp>
 
 /// The contract of text-embeddings-inference: the requests and answers of `/predict`, `/rerank`,
-/// `/tokenize` and `/info`. Its errors are `tei_error` of serve/refusal.hpp, because the server
-/// refuses with them whatever is not yet known to be of another contract.
+/// `/tokenize` and `/info`. Its errors are `tei_error` of serve/refusal.hpp, which is the default
+/// of all contracts.
 namespace seqtrain::serve::tei {
 namespace detail {
 
@@ -76,8 +78,8 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
 }
 
 /// Reads a request: `{"inputs": …}`.
-[[nodiscard]] inline Request read(const json::Value& root, const json::Value& inputs,
-                                  const TextLimits& limits) {
+[[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
+  const auto inputs = root.at("inputs");
   const Text like{.write = write_answer,
                   .truncation = serve::detail::truncation(root, Truncation::none),
                   .raw_scores = serve::detail::flag(root, "raw_scores", false)};
@@ -185,6 +187,50 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
     out.end_object();
   }
   out.end_array();
+}
+
+/// Reads a request to rank texts in the form of any contract.
+[[nodiscard]] inline Request rank(const Call& call) {
+  const auto check = [](const predict::Task& task) {
+    if (!has_one_output(task))
+      throw backend("model is not a re-ranker model: it has several labels");
+  };
+  const auto task = call.server.own_task();
+  if (task && call.server.adapters().empty()) check(*task);  // before the body
+  Request request = serve::read_rerank(call.http.body, call.forms.rank, call.limits());
+  check(call.server.task_of(request.model, false));
+  return request;
+}
+
+/// Answers a request to `/tokenize`.
+[[nodiscard]] inline HttpResponse tokenize(const Call& call) {
+  const auto request = read_tokenize(call.http.body, call.server.options().max_client_batch_size);
+  json::Writer out;
+  out.begin_array();
+  for (const std::string& text : request.texts) {
+    if (call.server.is_gone()) break;
+    const auto tokens = call.server.tokens(text, request.special);
+    if (!tokens) throw backend("this model's tokenizer does not name its ids");
+    write_tokens(out, *tokens);
+  }
+  return {.body = out.end_array().text()};
+}
+
+/// Returns the contract.
+[[nodiscard]] inline Contract contract() {
+  const auto describe = [](const Call& call) {
+    const ServerView& server = call.server;
+    return HttpResponse{.body = info(server.facts(), server.own_task().value_or(predict::Task{}),
+                                     server.longest_text(), server.options(), server.adapters())};
+  };
+  const auto predict = [](const Call& call) { return read_request(call); };
+  return {.routes = {{.path = "/info", .answer = describe},
+                     {.method = "POST", .path = "/predict", .read = predict},
+                     {.method = "POST", .path = "/", .read = predict},
+                     {.method = "POST", .path = "/rerank", .read = rank},
+                     {.method = "POST", .path = "/tokenize", .work = tokenize}},
+          .forms = {.predict = {{.member = "inputs", .read = read}},
+                    .rank = {{.member = "texts", .read = read_rerank}}}};
 }
 
 }  // namespace seqtrain::serve::tei

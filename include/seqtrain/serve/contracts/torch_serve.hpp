@@ -4,14 +4,18 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/forms.hpp>
+#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/refusal.hpp>
 
 /// The contract of TorchServe's text handlers: their requests, answers and errors. A list of texts,
@@ -64,6 +68,37 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
   return Request{
       .single = true,
       .texts = {{.text = std::move(text), .write = write_answer, .truncation = Truncation::right}}};
+}
+
+/// Reads a request, whose body may also be a form, or have the form of another contract.
+[[nodiscard]] inline Request read(const Call& call) {
+  const HttpRequest& http = call.http;
+  const auto field = forms::field_of(http.content_type, http.body);
+  const std::string& body = field ? *field : http.body;
+  auto text = read_text(body, field ? "" : http.content_type);
+  Request request = text ? *std::move(text) : read_request(body, call.forms.predict, call.limits());
+  if (call.model) request.model = *call.model;
+  return request;
+}
+
+/// Returns the model's name, given what follows `/predictions/`. A version may follow the name.
+[[nodiscard]] inline std::optional<std::string_view> name_in(std::string_view rest) {
+  if (rest.empty()) return {};
+  return rest.substr(0, rest.find('/'));
+}
+
+/// Returns the contract. The path that Vertex AI chooses, if it is one of TorchServe's, names no
+/// model.
+[[nodiscard]] inline Contract contract(const ServiceOptions& options) {
+  const std::string predictions = "/predictions/";
+  std::vector<Route> routes;
+  for (const char* method : {"POST", "PUT"}) {
+    if (options.predict_route.starts_with(predictions)) {
+      routes.push_back({.method = method, .path = options.predict_route, .read = read});
+    }
+    routes.push_back({.method = method, .path = predictions, .model_in = name_in, .read = read});
+  }
+  return {.routes = routes, .forms = {.predict = {{.read = read_list}}}, .error = error};
 }
 
 }  // namespace seqtrain::serve::torch_serve

@@ -12,9 +12,13 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/contracts/health.hpp>
+#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/options.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 /// The contract of Vertex AI's custom containers: `{"instances": […]}` is answered by
@@ -84,8 +88,7 @@ inline void read_instance(const json::Value& instance, Text& text) {
 }  // namespace detail
 
 /// Reads a request: `{"instances": […], "parameters": {…}}`.
-[[nodiscard]] inline Request read(const json::Value& root, const json::Value& instances,
-                                  const TextLimits& limits) {
+[[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
   Text like{.write = write_answer, .truncation = Truncation::right};
   Request request{.model = serve::detail::model_in(root), .write = write_predictions};
   if (const auto parameters = root.find("parameters")) {
@@ -102,10 +105,26 @@ inline void read_instance(const json::Value& instance, Text& text) {
     like.truncation = serve::detail::truncation(*parameters, like.truncation);
     like.raw_scores = serve::detail::flag(*parameters, "raw_scores", false);
   }
-  const auto items = instances.items();
+  const auto items = root.at("instances").items();
   serve::detail::check_count(items.size(), limits.texts);
   for (const auto& item : items) detail::read_instance(item, request.texts.emplace_back(like));
   return request;
+}
+
+/// Returns the contract, without the paths that Vertex AI chooses.
+[[nodiscard]] inline Contract contract() {
+  const auto predict = [](const Call& call) { return read_request(call); };
+  return {.routes = {{.method = "POST", .path = "/vertex", .read = predict}},
+          .forms = {.predict = {{.member = "instances", .read = read}}}};
+}
+
+/// Returns the two paths that Vertex AI chooses. They may be any, even equal ones.
+[[nodiscard]] inline Contract chosen_paths(const ServiceOptions& options) {
+  const auto predict = [](const Call& call) { return read_request(call); };
+  const bool is_ping = options.health_route == "/ping";
+  const auto check = is_ping ? health::ping : health::check;
+  return {.routes = {{.method = "POST", .path = options.predict_route, .read = predict},
+                     {.path = options.health_route, .open = true, .answer = check}}};
 }
 
 }  // namespace seqtrain::serve::vertex
