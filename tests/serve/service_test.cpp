@@ -15,6 +15,7 @@
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/serve/service.hpp>
 
+#include "support/compressed.hpp"
 #include "support/http_client.hpp"
 #include "support/served_model.hpp"
 
@@ -106,6 +107,31 @@ TEST(Service, AllWorkNeedsAPlace) {
     held.door.close();
     while (held.client().post("/predict", inputs("a")).status == 429) std::this_thread::yield();
   }
+}
+
+TEST(Service, AWorkerDecodesCompressedBodies) {
+  HeldServer held;
+  held.door.close();
+  HttpClient works = held.client();
+  const std::string body = tests::gzipped(inputs(long_text, truncate));
+  works.send("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: " +
+             std::to_string(body.size()) + "\r\n\r\n" + body);
+  held.door.await(1);
+  EXPECT_EQ(held.client().post("/predict", inputs("a")).status, 200);
+  held.door.open();
+  EXPECT_EQ(works.read().status, 200);
+}
+
+TEST(Service, DecodesNoBodyWithoutAPlace) {
+  HeldServer held{{.max_concurrent_requests = 1}};
+  const std::string gzip = "Content-Encoding: gzip\r\n";
+  EXPECT_EQ(held.client().post("/predict", "damaged", gzip).status, 400);
+  held.door.close();
+  HttpClient works = held.asking("/predict", inputs(long_text, truncate));
+  held.door.await(1);
+  EXPECT_EQ(held.client().post("/predict", "damaged", gzip).status, 429);
+  held.door.open();
+  EXPECT_EQ(works.read().status, 200);
 }
 
 TEST(Service, ALongAnswerKeepsItsPlaceUntilItIsRead) {

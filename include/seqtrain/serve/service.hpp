@@ -70,8 +70,8 @@ class Service {
   using ExchangePtr = std::shared_ptr<Exchange<P>>;
   using Model = typename Models<P>::Model;
 
-  /// Bodies with more bytes are read and encoded by a worker, so that the connection's thread,
-  /// which other connections need too, is not busy for long.
+  /// Bodies with more bytes, and compressed ones, are read and encoded by a worker, so that the
+  /// connection's thread, which other connections need too, is not busy for long.
   static constexpr std::size_t short_body = 32768;
   /// Answers with more scores are composed by a worker.
   static constexpr std::size_t few_scores = 4096;
@@ -92,8 +92,6 @@ class Service {
     exchange->error_form = found.error;
     access_.check(http, found.open);
     if (found.route == nullptr) return answer_without_route(http, found.allow, *exchange);
-    decode_body(http, options_.max_body);
-    forms::check_charset(http.content_type);
     if (!found.route->answer) return begin(*found.route, found.model, std::move(http), exchange);
     const ServedView<P> view = view_of(models_.present(), *exchange);
     exchange->answer(found.route->answer({http, found.model, view, routes_.forms()}));
@@ -114,28 +112,31 @@ class Service {
     return {std::move(model), draining_, options_, metrics_, exchange.gone};
   }
 
-  /// Gives a request a place and prepares it, here or, if it is long, on a worker.
+  /// Gives a request a place and prepares it, here or, if it is long or compressed, on a worker.
   void begin(const Route& route, const std::optional<std::string>& name, HttpRequest&& http,
              const ExchangePtr& exchange) {
     Model all = models_.present();
     if (!all) throw unhealthy("the model is not loaded yet");
     exchange->place = admission_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
-    if (http.body.size() <= short_body) return prepare(route, name, http, all, exchange);
+    const bool is_short = http.body.size() <= short_body && http.content_encoding.empty();
+    if (is_short) return prepare(route, name, http, all, exchange);
     exchange->by_worker = true;
     exchange->responder.on_hang_up([weak = std::weak_ptr{exchange}] {
       if (const auto lost = weak.lock()) lost->gone = true;
     });
-    boost::asio::post(
-        workers_, [this, &route, name, all = std::move(all), exchange, http = std::move(http)] {
-          if (exchange->gone) return;
-          refuse_errors(*exchange, [&] { prepare(route, name, http, all, exchange); });
-        });
+    boost::asio::post(workers_, [this, &route, name, all = std::move(all), exchange,
+                                 http = std::move(http)]() mutable {
+      if (exchange->gone) return;
+      refuse_errors(*exchange, [&] { prepare(route, name, http, all, exchange); });
+    });
   }
 
   /// Reads a request and encodes its texts for the model, or answers it if it needs none.
-  void prepare(const Route& route, const std::optional<std::string>& name, const HttpRequest& http,
+  void prepare(const Route& route, const std::optional<std::string>& name, HttpRequest& http,
                const Model& all, const ExchangePtr& exchange) {
+    decode_body(http, options_.max_body);
+    forms::check_charset(http.content_type);
     const ServedView<P> view = view_of(all, *exchange);
     const Call call{http, name, view, routes_.forms()};
     if (route.work) {
