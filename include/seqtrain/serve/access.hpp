@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/serve/http_head.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/refusal.hpp>
 
@@ -33,13 +34,6 @@ inline bool equal_secrets(std::string_view given, std::string_view secret) {
   return different == 0;
 }
 
-/// Returns a host without its port.
-inline std::string_view without_port(std::string_view host) {
-  const auto colon = host.rfind(':');
-  const bool is_port = colon != host.npos && host.find(']', colon) == host.npos;
-  return is_port ? host.substr(0, colon) : host;
-}
-
 }  // namespace detail
 
 /// Decides which requests are answered, and which web pages may read the answers. A browser sends
@@ -53,7 +47,7 @@ class Access {
   /// Throws a `Refusal` unless a request comes from an allowed page or from no page, names an
   /// allowed host, and has the key. Paths for health and metrics are `open`: they need no key.
   void check(const HttpRequest& request, bool open) const {
-    const auto host = detail::without_port(request.host);
+    const auto host = http_syntax::split_authority(request.host).host;
     if (!options_.hosts.empty() && std::ranges::count(options_.hosts, host) == 0) {
       throw Refusal{421, error_type::validation,
                     "this server is not called so; --allowed-hosts names its hosts"};

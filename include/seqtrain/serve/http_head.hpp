@@ -80,13 +80,22 @@ constexpr void for_each_element(std::string_view list, Use use) {
   }
 }
 
+/// A host, and a port if one is given, as a URL or the field Host has them.
+struct Authority {
+  std::string_view host = {};  ///< with the brackets that are around an address of IPv6
+  std::string_view port = {};  ///< with its colon
+};
+
+/// Returns the parts of a text that may be an authority.
+[[nodiscard]] constexpr Authority split_authority(std::string_view text) {
+  const auto literal_end = text.starts_with('[') ? std::min(text.find(']'), text.size()) : 0;
+  const auto end = std::min(text.find(':', literal_end), text.size());
+  return {text.substr(0, end), text.substr(end)};
+}
+
 /// Tells whether a text is a host, or a host with a port, as a URL or the field Host has it.
 [[nodiscard]] constexpr bool is_authority(std::string_view text) {
-  const bool literal = text.starts_with('[');
-  const auto end = literal ? text.find(']') : std::min(text.find(':'), text.size());
-  if (end == text.npos) return false;
-  const auto host = literal ? text.substr(1, end - 1) : text.substr(0, end);
-  const auto port = text.substr(end + (literal ? 1 : 0));
+  const auto [host, port] = split_authority(text);
   const auto in_literal = [](char c) {
     return std::string_view{"0123456789abcdefABCDEF:."}.find(c) != std::string_view::npos;
   };
@@ -94,8 +103,12 @@ constexpr void for_each_element(std::string_view list, Use use) {
     return in_token(c) ? std::string_view{"#^`|"}.find(c) == std::string_view::npos
                        : std::string_view{"(),;="}.find(c) != std::string_view::npos;
   };
-  if (literal && (host.empty() || !std::ranges::all_of(host, in_literal))) return false;
-  if (!literal && !std::ranges::all_of(host, in_name)) return false;
+  if (host.starts_with('[')) {
+    if (host.size() < 3 || !host.ends_with(']')) return false;
+    if (!std::ranges::all_of(host.substr(1, host.size() - 2), in_literal)) return false;
+  } else if (!std::ranges::all_of(host, in_name)) {
+    return false;
+  }
   return port.empty() || (port.front() == ':' && is_number(port.substr(1)));
 }
 
