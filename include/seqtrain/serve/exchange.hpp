@@ -42,6 +42,7 @@ struct Exchange {
     responder.send(std::move(response));
   }
 
+  /// Sends the response that refuses a request.
   void refuse(const Refusal& refusal) { responder.send(refused(refusal)); }
 
   /// Returns the response that refuses a request.

@@ -27,7 +27,9 @@
 
 namespace seqtrain::serve {
 
+/// Runs functions one at a time, in order, on any thread of the server.
 using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+/// A connection's socket, whose functions run on its strand.
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
 
 /// The longest times that the steps of a connection may take.

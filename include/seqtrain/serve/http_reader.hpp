@@ -19,6 +19,7 @@ namespace seqtrain::serve {
 /// Turns the bytes that a client sends into requests. It knows nothing of sockets.
 class HttpReader {
  public:
+  /// The most bytes of a request's parts.
   struct Limits {
     std::size_t header = 16384;  ///< also of a trailer, and of the line before a chunk
     std::size_t body = 1572864;

@@ -64,6 +64,7 @@ class Counters {
     (found == counts_.end() ? counts_.emplace(value, 0).first : found)->second += 1;
   }
 
+  /// Returns the counter for a value of the label.
   [[nodiscard]] std::uint64_t count(std::string_view value) const {
     const std::lock_guard lock{mutex_};
     const auto found = counts_.find(value);

@@ -12,6 +12,7 @@
 
 namespace seqtrain::serve {
 
+/// The clock of all times in the server.
 using Clock = std::chrono::steady_clock;
 
 /// A request in the queue: the lengths of its texts, and which of them have been taken.
@@ -28,6 +29,7 @@ class Ticket {
   virtual ~Ticket() = default;
 
   [[nodiscard]] std::size_t size() const { return tokens_.size(); }
+  /// Returns the length of a text.
   [[nodiscard]] std::size_t tokens(std::size_t text) const { return tokens_[text]; }
   [[nodiscard]] std::size_t waiting() const { return size() - taken_; }
   [[nodiscard]] const void* model() const { return model_; }
@@ -54,6 +56,7 @@ class Queue {
     std::size_t text;
   };
 
+  /// Adds a request at the end.
   void push(std::shared_ptr<Ticket> ticket) {
     texts_ += ticket->waiting();
     tickets_.push_back(std::move(ticket));

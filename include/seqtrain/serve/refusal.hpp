@@ -13,9 +13,12 @@ namespace seqtrain::serve {
 
 /// The names of the error types of text-embeddings-inference.
 namespace error_type {
-inline constexpr std::string_view validation = "Validation", tokenizer = "Tokenizer",
-                                  backend = "Backend", overloaded = "Overloaded",
-                                  unhealthy = "Unhealthy", empty = "Empty";
+inline constexpr std::string_view validation = "Validation";  ///< the request is wrong
+inline constexpr std::string_view tokenizer = "Tokenizer";    ///< a text cannot be encoded
+inline constexpr std::string_view backend = "Backend";        ///< the model failed
+inline constexpr std::string_view overloaded = "Overloaded";  ///< there is no room for the request
+inline constexpr std::string_view unhealthy = "Unhealthy";    ///< there is no model yet
+inline constexpr std::string_view empty = "Empty";            ///< a text that must not be empty is
 }  // namespace error_type
 
 /// Returns the name of an error type in the metrics.
@@ -40,18 +43,23 @@ class Refusal : public InputError {
   std::string_view type_;
 };
 
+/// Returns the error, with status 429, of a request for which there is no room.
 [[nodiscard]] inline Refusal overloaded(const std::string& problem) {
   return {429, error_type::overloaded, problem};
 }
+/// Returns the error, with status 503, of a request for which there is no model yet.
 [[nodiscard]] inline Refusal unhealthy(const std::string& problem) {
   return {503, error_type::unhealthy, problem};
 }
+/// Returns the error, with status 424, of a request that the model cannot answer.
 [[nodiscard]] inline Refusal backend(const std::string& problem) {
   return {424, error_type::backend, problem};
 }
+/// Returns the error, with status 422, of a request in which a field is wrong.
 [[nodiscard]] inline Refusal wrong_field(const std::string& problem) {
   return {422, error_type::validation, problem};
 }
+/// Returns the error, with status 413, of a request that is larger than a limit.
 [[nodiscard]] inline Refusal too_large(const std::string& problem) {
   return {413, error_type::validation, problem};
 }

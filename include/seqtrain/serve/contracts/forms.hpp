@@ -25,6 +25,7 @@ class ContentType {
     parameters_ = header.substr(std::min(end + 1, header.size()));
   }
 
+  /// Tells whether this is the type; case does not count.
   [[nodiscard]] bool is(std::string_view type) const { return http_syntax::equals(type_, type); }
 
   /// Returns the value of a parameter, without quotes around it, or nothing.

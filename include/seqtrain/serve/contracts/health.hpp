@@ -22,10 +22,12 @@ namespace seqtrain::serve::health {
           .body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})"};
 }
 
+/// Returns the metrics in Prometheus' text format.
 [[nodiscard]] inline HttpResponse metrics(const Call& call) {
   return {.body = call.server.metrics(), .content_type = "text/plain; version=0.0.4"};
 }
 
+/// Returns the page on which users try a text.
 [[nodiscard]] inline HttpResponse page(const Call&) {
   return {.body = std::string{page_html}, .content_type = "text/html; charset=utf-8"};
 }

@@ -49,6 +49,7 @@ namespace seqtrain::serve::kserve {
   return {.status = ready ? 200 : 503, .body = out.text()};
 }
 
+/// Reads a request to the model that the path names.
 [[nodiscard]] inline Request read(const Call& call) {
   Request request = read_request(call);
   request.model = *call.model;

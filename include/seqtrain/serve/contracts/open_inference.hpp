@@ -232,6 +232,8 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
     return Request{.texts = std::move(texts), .model = model, .strict_model = true, .write = write};
   });
 }
+
+/// Reads a request to the model that the path names.
 [[nodiscard]] inline Request read(const Call& call) {
   const std::string model{*call.model};
   return read(call.http, model, call.server.task_of(model, true), call.limits());
@@ -274,6 +276,8 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
   }
   return {.body = out.end_array().end_object().text()};
 }
+
+/// Returns the metadata of the model that the path names.
 [[nodiscard]] inline HttpResponse describe_model(const Call& call) {
   if (!call.server.is_ready()) throw unhealthy("the model is not ready");
   return describe_model(*call.model, call.server.task_of(call.model, true));

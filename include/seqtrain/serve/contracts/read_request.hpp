@@ -55,6 +55,8 @@ inline std::string none_of(const std::vector<BodyForm>& forms) {
     throw root.error("has " + detail::none_of(forms));
   });
 }
+
+/// Reads the body of a request by the forms of all contracts.
 [[nodiscard]] inline Request read_request(const Call& call) {
   return read_request(call.http.body, call.forms.predict, call.limits());
 }
