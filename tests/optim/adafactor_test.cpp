@@ -1,4 +1,4 @@
-#include <cmath>
+#include <cstddef>
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include <seqtrain/optim/sgd.hpp>

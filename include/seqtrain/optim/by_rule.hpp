@@ -143,12 +143,11 @@ concept HasUpdate = SkipsSteps<R, State> ||
 }  // namespace detail
 
 /// An optimizer that follows a rule, which is a class with a few members. The rule has the formula,
-/// and this class all else: it clips
-/// the gradients, divides them by their loss scale, skips steps whose gradients are not finite,
-/// applies learning-rate factors, and saves and loads states. The states are stored by parameter
-/// name and begin with a parameter's first gradient, so a parameter may be unfrozen at any step. If
-/// the gradients are of a scaled loss, each step also updates the loss scale, which is part of the
-/// state.
+/// and this class all else: it clips the gradients, divides them by their loss scale, skips steps
+/// whose gradients are not finite, applies learning-rate factors, and saves and loads states. The
+/// states are stored by parameter name and begin with a parameter's first gradient, so a parameter
+/// may be unfrozen at any step. If the gradients are of a scaled loss, each step also updates the
+/// loss scale, which is part of the state.
 ///
 /// `options` of the type `Options` has `lr`, `weight_decay`, `lr_factors` and `validate()`.
 /// `fresh(parameter)` returns the state with which a parameter begins. `update(group, rates)` takes
