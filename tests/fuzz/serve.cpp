@@ -115,7 +115,7 @@ std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_si
       require(consumed <= received.size());
       received.erase(0, consumed);
       if (step == serve::HttpReader::Step::refused) {
-        require(reader.refusal().status() >= 400);
+        require(reader.error().status() >= 400);
         return read;
       }
       if (step != serve::HttpReader::Step::complete) break;

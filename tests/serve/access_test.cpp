@@ -14,7 +14,7 @@ int status_of(const AccessOptions& options, const HttpRequest& request, bool ope
   try {
     Access{options}.check(request, open);
     return 200;
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     return refusal.status();
   }
 }

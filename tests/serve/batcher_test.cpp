@@ -76,7 +76,7 @@ TEST(Batcher, AnswersAreTheSameBitsInAnyBatch) {
     const auto job = held.job(texts, &done);
     held.batcher.submit(job);
     done.get_future().wait();
-    EXPECT_FALSE(job->refusal());
+    EXPECT_FALSE(job->error());
     EXPECT_EQ(job->rows(), expected) << budget;
   }
 }
@@ -147,10 +147,10 @@ TEST(Batcher, AFailureIsThatOfItsBatchAlone) {
   held.batcher.submit(good);
   bad_done.get_future().wait();
   good_done.get_future().wait();
-  ASSERT_TRUE(bad->refusal());
-  EXPECT_EQ(bad->refusal()->status(), 424);
-  EXPECT_STREQ(bad->refusal()->what(), "Inference failed: the model broke");
-  EXPECT_FALSE(good->refusal());
+  ASSERT_TRUE(bad->error());
+  EXPECT_EQ(bad->error()->status(), 424);
+  EXPECT_STREQ(bad->error()->what(), "Inference failed: the model broke");
+  EXPECT_FALSE(good->error());
 }
 
 TEST(Batcher, ACancelledJobLeavesTheQueue) {
@@ -186,8 +186,8 @@ TEST(Batcher, RefusesWhatWaitedTooLong) {
   seconds = 3600;
   held.door.open();
   late_done.get_future().wait();
-  ASSERT_TRUE(late->refusal());
-  EXPECT_EQ(late->refusal()->status(), 429);
+  ASSERT_TRUE(late->error());
+  EXPECT_EQ(late->error()->status(), 429);
   EXPECT_EQ(held.batches, (std::vector<std::size_t>{1}));
 }
 

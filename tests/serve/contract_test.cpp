@@ -26,7 +26,7 @@ using tests::ServedModel;
 /// A contract of one's own. Lines of text are answered by lines of labels, and its errors are text.
 namespace lines {
 
-HttpResponse error(const Refusal& refusal) {
+HttpResponse error(const HttpError& refusal) {
   return {.status = refusal.status(),
           .body = std::string{"error: "} + refusal.what() + "\n",
           .content_type = "text/plain"};
@@ -45,7 +45,7 @@ Request read(const Call& call) {
   Request request{.write = write};
   if (call.model) request.model = *call.model;
   for (const std::string_view line : split(call.http.body, '\n')) {
-    if (line.empty()) throw Refusal{400, error_type::empty, "a line is empty"};
+    if (line.empty()) throw HttpError{400, error_type::empty, "a line is empty"};
     request.texts.push_back({.text = std::string{line}});
   }
   return request;

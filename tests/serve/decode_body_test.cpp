@@ -17,7 +17,7 @@ std::string decoded(const std::string& body, const std::string& coding, std::siz
   try {
     decode_body(request, limit);
     return request.body;
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     return std::to_string(refusal.status());
   }
 }

@@ -60,7 +60,7 @@ TEST(EncodedTexts, RefuseATextOfTooManyWindows) {
   try {
     add_text(ServedModel{{.window = 5}}, {.text = "abcdefghijklm"}, 3, out);
     FAIL();
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     EXPECT_EQ(refusal.status(), 413);
     EXPECT_STREQ(refusal.what(),
                  "`inputs` must have at most 3 windows of 5 tokens. Given: 4 windows; "
@@ -84,7 +84,7 @@ TEST(EncodedTexts, AreWholeIfTheModelReadsNoWindows) {
   const ServedModel model{{.max_length = 8}};
   EncodedTexts out;
   EXPECT_EQ(add_text(model, {.text = "abcdefg"}, 1, out), 8u);
-  EXPECT_THROW(add_text(model, {.text = "abcdefgh"}, 1, out), Refusal);
+  EXPECT_THROW(add_text(model, {.text = "abcdefgh"}, 1, out), HttpError);
   EXPECT_EQ(longest_text(model, 1), 8u);
   EXPECT_EQ(longest_text(ServedModel{{.window = 5}}, 3), 13u);
   EXPECT_EQ(longest_text(ServedModel{{.window = 5}}, std::size_t{1} << 62), 1'000'000u);

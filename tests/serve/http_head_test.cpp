@@ -15,7 +15,7 @@ int status_of(const std::string& head) {
   try {
     static_cast<void>(parse_head(head));
     return 200;
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     return refusal.status();
   }
 }

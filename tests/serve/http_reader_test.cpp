@@ -34,7 +34,7 @@ Outcome read_in_parts(std::string_view bytes, std::size_t part,
       received.erase(0, consumed);
       if (step == HttpReader::Step::proceed) ++outcome.proceeds;
       if (step == HttpReader::Step::refused) {
-        outcome.status = reader.refusal().status();
+        outcome.status = reader.error().status();
         return outcome;
       }
       if (step != HttpReader::Step::complete) break;

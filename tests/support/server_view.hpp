@@ -40,7 +40,7 @@ struct MadeServer final : serve::ServerView {
     const bool any = !strict && state.adapters.empty();
     const bool known = !name || any || *name == state.options.model_name ||
                        std::ranges::count(state.adapters, *name) > 0;
-    if (!known) throw serve::Refusal{404, serve::error_type::validation, "unknown model"};
+    if (!known) throw serve::HttpError{404, serve::error_type::validation, "unknown model"};
     return state.task;
   }
   [[nodiscard]] std::vector<std::string> adapters() const override { return state.adapters; }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_head.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 namespace seqtrain::serve {
 
@@ -44,18 +44,19 @@ class Access {
 
   explicit Access(AccessOptions options) : options_{std::move(options)} {}
 
-  /// Throws a `Refusal` unless a request comes from an allowed page or from no page, names an
+  /// Throws an `HttpError` unless a request comes from an allowed page or from no page, names an
   /// allowed host, and has the key. Paths for health and metrics are `open`: they need no key.
   void check(const HttpRequest& request, bool open) const {
     const auto host = http_syntax::split_authority(request.host).host;
     if (!options_.hosts.empty() && std::ranges::count(options_.hosts, host) == 0) {
-      throw Refusal{421, error_type::validation,
-                    "this server is not called so; --allowed-hosts names its hosts"};
+      throw HttpError{421, error_type::validation,
+                      "this server is not called so; --allowed-hosts names its hosts"};
     }
     const bool reads = request.method == "GET" || request.method == "HEAD";
     if (!reads && is_foreign(request) && !allows(request.origin)) {
-      throw Refusal{403, error_type::validation,
-                    "requests of this page are not allowed; --cors-allow-origin names its origin"};
+      throw HttpError{
+          403, error_type::validation,
+          "requests of this page are not allowed; --cors-allow-origin names its origin"};
     }
     if (options_.api_key.empty() || open || request.method == "OPTIONS") return;
     constexpr std::string_view scheme = "Bearer ";
@@ -63,8 +64,8 @@ class Access {
     const bool has_key = given.starts_with(scheme) &&
                          detail::equal_secrets(given.substr(scheme.size()), options_.api_key);
     if (!has_key) {
-      throw Refusal{401, error_type::validation,
-                    "needs the header Authorization: Bearer, with the server's key"};
+      throw HttpError{401, error_type::validation,
+                      "needs the header Authorization: Bearer, with the server's key"};
     }
   }
 

@@ -17,9 +17,9 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/serve/encoded_texts.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/queue.hpp>
-#include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/windows.hpp>
 
@@ -51,7 +51,7 @@ class Job : public Ticket {
   [[nodiscard]] const std::vector<std::vector<float>>& rows() const { return rows_; }
   /// Returns the window of each text that decided.
   [[nodiscard]] const std::vector<text::DecidingWindow>& windows() const { return windows_; }
-  [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
+  [[nodiscard]] const std::optional<HttpError>& error() const { return error_; }
   /// Returns the mean time that a text or a window waited in the queue.
   [[nodiscard]] Clock::duration queue_time() const { return mean(queued_); }
   [[nodiscard]] Clock::duration inference_time() const { return mean(computed_); }
@@ -108,9 +108,9 @@ class Job : public Ticket {
     if (const auto done = std::exchange(done_, {})) done();
   }
 
-  void refuse(const Refusal& refusal) {
+  void refuse(const HttpError& error) {
     if (!done_) return;
-    refusal_ = refusal;
+    error_ = error;
     finish();
   }
 
@@ -122,7 +122,7 @@ class Job : public Ticket {
   std::size_t missing_;
   Clock::duration queued_{};
   Clock::duration computed_{};
-  std::optional<Refusal> refusal_;
+  std::optional<HttpError> error_;
   std::function<void()> done_;
 };
 
@@ -254,10 +254,10 @@ class Batcher {
     tokens_in_time_ = std::max(static_cast<std::size_t>(within), least_tokens);
   }
 
-  void fail(const Batch& batch, const Refusal& refusal) {
+  void fail(const Batch& batch, const HttpError& error) {
     for (const auto& pick : batch) {
       cancel(job_of(pick.ticket));
-      job_of(pick.ticket).refuse(refusal);
+      job_of(pick.ticket).refuse(error);
     }
   }
 

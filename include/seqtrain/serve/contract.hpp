@@ -10,9 +10,9 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
-#include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/tokens.hpp>
 
@@ -31,14 +31,14 @@ class ServerView {
   /// Tells whether the client has hung up, so that nobody waits for the answer.
   [[nodiscard]] virtual bool is_gone() const = 0;
 
-  // The functions below throw a `Refusal` with status 503 while no model is loaded.
+  // The functions below throw an `HttpError` with status 503 while no model is loaded.
 
   [[nodiscard]] virtual const ModelFacts& facts() const = 0;
   /// Returns the task of the model's own head, or nothing if only its adapters have heads.
   [[nodiscard]] virtual std::optional<predict::Task> own_task() const = 0;
   /// Returns the task of the model or the adapter that has this name, or of the model if there is
-  /// no name. Throws a `Refusal` with status 404 if there is none. If the name is not `strict`, a
-  /// model without adapters has any name.
+  /// no name. Throws an `HttpError` with status 404 if there is none. If the name is not `strict`,
+  /// a model without adapters has any name.
   [[nodiscard]] virtual predict::Task task_of(std::optional<std::string_view> name,
                                               bool strict) const = 0;
   /// Returns the adapters' names.
@@ -77,7 +77,7 @@ struct Call {
 };
 
 /// A path with a method and its handler, which is `answer`, `work` or `read`. Each of them may
-/// throw a `Refusal`.
+/// throw an `HttpError`.
 struct Route {
   std::string_view method = "GET";  ///< GET, which includes HEAD, POST or PUT
   /// The path or, if it ends with the name of a model, what comes before that.

@@ -10,13 +10,13 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/data/archive.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_head.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 namespace seqtrain::serve {
 
-/// The codings of bodies that `decode_body` reads, for the header `Accept-Encoding` of a refusal.
+/// The codings of bodies that `decode_body` reads, for the header `Accept-Encoding` of an error.
 inline constexpr std::string_view body_codings = "gzip, zstd";
 
 namespace detail {
@@ -37,10 +37,10 @@ inline std::string decompressed(std::string_view body, data::Compression coding,
       made = archive.read(std::span{text}.subspan(begin));
       text.resize(begin + made);
     }
-  } catch (const Refusal&) {
+  } catch (const HttpError&) {
     throw;
   } catch (const InputError& error) {
-    throw Refusal{400, error_type::validation, error.what()};
+    throw HttpError{400, error_type::validation, error.what()};
   }
   return text;
 }
@@ -48,13 +48,13 @@ inline std::string decompressed(std::string_view body, data::Compression coding,
 }  // namespace detail
 
 /// Replaces the body of a request by what its `Content-Encoding` says: gzip, zstd or nothing.
-/// Throws a `Refusal` with status 415 for another coding, 400 if the body is damaged, and 413 if it
-/// has more than `limit` bytes.
+/// Throws an `HttpError` with status 415 for another coding, 400 if the body is damaged, and 413 if
+/// it has more than `limit` bytes.
 inline void decode_body(HttpRequest& request, std::size_t limit) {
   if (request.content_encoding.empty()) return;
   const auto codings = split(request.content_encoding, ',');
   if (codings.size() > 4) {
-    throw Refusal{415, error_type::validation, "the body has more than 4 codings"};
+    throw HttpError{415, error_type::validation, "the body has more than 4 codings"};
   }
   for (auto coding = codings.rbegin(); coding != codings.rend(); ++coding) {
     const auto is = [name = http_syntax::trimmed(*coding)](std::string_view other) {
@@ -63,8 +63,8 @@ inline void decode_body(HttpRequest& request, std::size_t limit) {
     const bool gzip = is("gzip") || is("x-gzip");
     if (is("") || is("identity")) continue;
     if (!gzip && !is("zstd")) {
-      throw Refusal{415, error_type::validation,
-                    "the body's coding is not supported; gzip and zstd are"};
+      throw HttpError{415, error_type::validation,
+                      "the body's coding is not supported; gzip and zstd are"};
     }
     request.body = detail::decompressed(
         request.body, gzip ? data::Compression::gzip : data::Compression::zstd, limit);

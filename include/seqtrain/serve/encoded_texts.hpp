@@ -10,7 +10,7 @@
 
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
-#include <seqtrain/serve/refusal.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/windows.hpp>
 
@@ -50,13 +50,13 @@ template <Servable P>
   return std::min(predictor.max_length(), windows->length + more * step);
 }
 
-/// Returns the result of `encode`. An exception from it becomes a `Refusal`.
+/// Returns the result of `encode`. An exception from it becomes an `HttpError`.
 template <class Encode>
 auto tokenized(const Encode& encode) {
   try {
     return encode();
   } catch (const std::exception& error) {
-    throw Refusal{422, error_type::tokenizer, std::string{"Tokenization error: "} + error.what()};
+    throw HttpError{422, error_type::tokenizer, std::string{"Tokenization error: "} + error.what()};
   }
 }
 
@@ -90,7 +90,7 @@ inline std::size_t add_windows(const predict::Encoded& text, const text::Windows
 }  // namespace detail
 
 /// Encodes a text and adds it to `out`. Returns the number of ids that the model reads of it.
-/// Throws a `Refusal` if the text cannot be encoded, or if it is too long and may not be cut.
+/// Throws an `HttpError` if the text cannot be encoded, or if it is too long and may not be cut.
 template <Servable P>
 std::size_t add_text(const P& predictor, const Text& text, std::size_t max_windows,
                      EncodedTexts& out) {

@@ -15,10 +15,10 @@
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/decode_body.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/queue.hpp>
-#include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/servable.hpp>
 
@@ -43,11 +43,11 @@ struct Exchange {
   }
 
   /// Sends the response that refuses a request.
-  void refuse(const Refusal& refusal) { responder.send(refused(refusal)); }
+  void refuse(const HttpError& error) { responder.send(refused(error)); }
 
   /// Returns the response that refuses a request.
-  HttpResponse refused(const Refusal& refusal) {
-    HttpResponse response = error_form(refusal);
+  HttpResponse refused(const HttpError& error) {
+    HttpResponse response = error_form(error);
     leave_place(response);
     add_headers(response);
     if (response.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -55,9 +55,9 @@ struct Exchange {
     const bool later = response.status == 429 || response.status == 503;
     if (later) response.headers.emplace_back("Retry-After", "1");
     if (!allow.empty()) response.headers.emplace_back("Allow", allow);
-    metrics_.failures.add(metric_of(refusal.type()));
+    metrics_.failures.add(metric_of(error.type()));
     const auto severity = response.status < 500 ? log::Severity::warning : log::Severity::error;
-    log_.write(severity, name_ + " " + std::to_string(response.status) + ": " + refusal.what(),
+    log_.write(severity, name_ + " " + std::to_string(response.status) + ": " + error.what(),
                fields(response.status));
     return response;
   }

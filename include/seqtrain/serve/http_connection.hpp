@@ -21,9 +21,9 @@
 #include <boost/asio/write.hpp>
 
 #include <seqtrain/serve/byte_budget.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/http_reader.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 namespace seqtrain::serve {
 
@@ -41,7 +41,7 @@ struct HttpTimeouts {
   /// The longest time between two requests. Google's load balancers keep idle connections for 600 s
   /// and expect the server to keep them longer.
   Time idle = std::chrono::seconds{620};
-  Time linger = std::chrono::seconds{3};  ///< for a client to read a refusal while it still sends
+  Time linger = std::chrono::seconds{3};  ///< for a client to read an error while it still sends
 };
 
 class Responder;  // see responder.hpp
@@ -61,7 +61,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     HttpReader::Limits limits = {};
     HttpTimeouts timeouts = {};
     /// Called for requests that are refused before the handler sees them.
-    std::function<void(const Refusal&)> refused = {};
+    std::function<void(const HttpError&)> refused = {};
     std::function<void(HttpConnection&)> closed = {};
     std::atomic<bool> draining = false;
     /// The bytes that all connections hold: bodies that arrive or are handled, and answers.
@@ -256,7 +256,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     if (reader_.in_request()) idle_since_ = busy;
     using Step = HttpReader::Step;
     if (step == Step::complete) return handle(reader_.take());
-    if (step == Step::refused) return refuse(reader_.refusal());
+    if (step == Step::refused) return refuse(reader_.error());
     if (first && reader_.in_request()) set_reading_deadline(shared_.timeouts.header);
     if (in_header && reader_.in_body()) set_reading_deadline(shared_.timeouts.body);
     if (step == Step::proceed) send_continue();
@@ -273,11 +273,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void handle(HttpRequest&& request);
 
-  void refuse(const Refusal& refusal) {
-    shared_.refused(refusal);
+  void refuse(const HttpError& error) {
+    shared_.refused(error);
     request_ = {.keep_alive = false};
     state_ = State::handling;
-    HttpResponse response = tei_error(refusal);
+    HttpResponse response = tei_error(error);
     if (response.status == 503) response.headers.emplace_back("Retry-After", "1");
     respond(response);
   }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/serve/refusal.hpp>
+#include <seqtrain/serve/http_error.hpp>
 
 namespace seqtrain::serve {
 
@@ -36,7 +36,7 @@ struct HttpHead {
 
 namespace http_syntax {
 
-[[nodiscard]] inline Refusal bad(const std::string& problem) {
+[[nodiscard]] inline HttpError bad(const std::string& problem) {
   return {400, error_type::validation, "not an HTTP/1.1 request: " + problem};
 }
 
@@ -148,7 +148,7 @@ inline void parse_first_line(std::string_view line, HttpHead& head) {
                      (numbers.size() == 1 ||
                       (numbers.size() == 3 && numbers[1] == '.' && is_number(numbers.substr(2))));
   if (!other) throw bad("its first line does not end with a version");
-  throw Refusal{505, error_type::validation, "only HTTP/1.0 and HTTP/1.1 are supported"};
+  throw HttpError{505, error_type::validation, "only HTTP/1.0 and HTTP/1.1 are supported"};
 }
 
 /// Reads the line `NAME: VALUE`, which is given without its end. A line that begins with a blank,
@@ -191,8 +191,8 @@ inline void check_transfer_encoding(std::string_view value, unsigned version) {
     throw bad("its Transfer-Encoding must be chunked");
   }
   if (equals(value, "chunked")) return;
-  throw Refusal{501, error_type::validation,
-                "the only Transfer-Encoding that is supported is chunked"};
+  throw HttpError{501, error_type::validation,
+                  "the only Transfer-Encoding that is supported is chunked"};
 }
 
 [[nodiscard]] inline std::uint64_t parse_length(std::string_view value) {
@@ -245,8 +245,8 @@ inline std::string_view HttpHead::operator[](std::string_view name) const {
   return {};
 }
 
-/// Parses a head, which ends with an empty line. Throws a `Refusal` if it is wrong or if it leaves
-/// a doubt where its request ends.
+/// Parses a head, which ends with an empty line. Throws an `HttpError` if it is wrong or if it
+/// leaves a doubt where its request ends.
 [[nodiscard]] inline HttpHead parse_head(std::string_view bytes) {
   HttpHead head;
   head.fields.reserve(16);

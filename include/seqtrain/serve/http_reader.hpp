@@ -10,9 +10,9 @@
 #include <utility>
 
 #include <seqtrain/serve/byte_budget.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_head.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 namespace seqtrain::serve {
 
@@ -30,7 +30,7 @@ class HttpReader {
     more,      ///< it needs more bytes
     proceed,   ///< the client waits for "100 Continue" before it sends the body
     complete,  ///< `take` returns a request
-    refused,   ///< `refusal` tells why; nothing more can be read
+    refused,   ///< `error` tells why; nothing more can be read
   };
 
   /// Bodies count against `budget` if there is one. It must outlive the reader.
@@ -40,17 +40,17 @@ class HttpReader {
   /// Parses `bytes`, which begin after the bytes consumed before. Adds the number of bytes that it
   /// consumes to `consumed`. Unless the step is `more`, bytes may be left over.
   Step read(std::string_view bytes, std::size_t& consumed) {
-    if (refusal_) return Step::refused;
+    if (error_) return Step::refused;
     const std::size_t size = bytes.size();
     const bool in_head = !in_body();
     try {
       while (state_ != State::complete && advance(bytes)) {
       }
-    } catch (const Refusal& refusal) {
-      refusal_.emplace(refusal);
+    } catch (const HttpError& error) {
+      error_.emplace(error);
     }
     consumed += size - bytes.size();
-    if (refusal_) return Step::refused;
+    if (error_) return Step::refused;
     if (state_ == State::complete) return Step::complete;
     const bool waits = in_head && in_body() && bytes.empty() && expects_continue_;
     return waits ? Step::proceed : Step::more;
@@ -70,7 +70,7 @@ class HttpReader {
   [[nodiscard]] bool in_request() const { return state_ != State::idle; }
   /// Returns whether a request's header has been read and its body is incomplete.
   [[nodiscard]] bool in_body() const { return state_ > State::head && state_ < State::complete; }
-  [[nodiscard]] const Refusal& refusal() const { return *refusal_; }
+  [[nodiscard]] const HttpError& error() const { return *error_; }
 
  private:
   /// The parts of a request, in their order.
@@ -186,8 +186,8 @@ class HttpReader {
     const std::size_t most = expected_ > 0 ? expected_ : limits_.body;
     const std::size_t room = std::clamp(2 * body.size(), needed, std::max(needed, most));
     if (!share_.try_set(room)) {
-      throw Refusal{503, error_type::overloaded,
-                    "the server holds as many bytes of bodies and answers as it may"};
+      throw HttpError{503, error_type::overloaded,
+                      "the server holds as many bytes of bodies and answers as it may"};
     }
     held_ = room;
     body.reserve(room);
@@ -251,11 +251,11 @@ class HttpReader {
     return usable ? std::string{id} : std::string{};
   }
 
-  [[nodiscard]] Refusal header_too_large() const {
+  [[nodiscard]] HttpError header_too_large() const {
     return {431, error_type::validation,
             "the header is larger than " + std::to_string(limits_.header) + " bytes"};
   }
-  [[nodiscard]] Refusal body_too_large() const {
+  [[nodiscard]] HttpError body_too_large() const {
     return too_large("the body is larger than " + std::to_string(limits_.body) + " bytes");
   }
 
@@ -268,7 +268,7 @@ class HttpReader {
   bool expects_continue_ = false;
   HttpRequest request_;
   ByteBudget::Share share_;
-  std::optional<Refusal> refusal_;
+  std::optional<HttpError> error_;
 };
 
 }  // namespace seqtrain::serve

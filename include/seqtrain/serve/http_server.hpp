@@ -60,8 +60,8 @@ class HttpServer {
         accepting_{io_.get_executor()},
         acceptor_{accepting_},
         sweep_{accepting_} {
-    shared_.refused = [this](const Refusal& refusal) {
-      metrics_.failures.add(metric_of(refusal.type()));
+    shared_.refused = [this](const HttpError& error) {
+      metrics_.failures.add(metric_of(error.type()));
     };
     shared_.closed = [this](HttpConnection& connection) { remove(connection); };
     limit_connections();

@@ -8,8 +8,8 @@
 #include <boost/asio/dispatch.hpp>
 
 #include <seqtrain/serve/http_connection.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 namespace seqtrain::serve {
 

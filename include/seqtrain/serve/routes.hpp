@@ -13,8 +13,8 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 namespace seqtrain::serve {
 

@@ -12,9 +12,9 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/encoded_texts.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/prometheus.hpp>
-#include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/tokens.hpp>
 
@@ -69,15 +69,15 @@ class ServedView final : public ServerView {
     const bool only = all.adapters.empty();
     if (!name || *name == options_.model_name || (only && !strict)) {
       if (all.has_head) return model_;
-      throw Refusal{404, error_type::validation,
-                    "the base has no head of its own: name one of the adapters that /info lists"};
+      throw HttpError{404, error_type::validation,
+                      "the base has no head of its own: name one of the adapters that /info lists"};
     }
     for (const auto& adapter : all.adapters) {
       if (adapter.facts.name == *name) return {model_, &adapter};
     }
-    throw Refusal{404, error_type::validation,
-                  "unknown model; this server has '" + options_.model_name + "'" +
-                      (only ? "" : " and the adapters that /info lists")};
+    throw HttpError{404, error_type::validation,
+                    "unknown model; this server has '" + options_.model_name + "'" +
+                        (only ? "" : " and the adapters that /info lists")};
   }
 
  private:

@@ -25,11 +25,11 @@
 #include <seqtrain/serve/decode_body.hpp>
 #include <seqtrain/serve/encoded_texts.hpp>
 #include <seqtrain/serve/exchange.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/models.hpp>
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/prometheus.hpp>
-#include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/serve/servable.hpp>
@@ -80,8 +80,8 @@ class Service {
   static void refuse_errors(Exchange<P>& exchange, const Step& step) {
     try {
       step();
-    } catch (const Refusal& refusal) {
-      exchange.refuse(refusal);
+    } catch (const HttpError& error) {
+      exchange.refuse(error);
     } catch (const std::exception& error) {
       exchange.refuse(failure(error));
     }
@@ -100,12 +100,12 @@ class Service {
   /// Answers a request that no route takes, given the methods that its path takes.
   static void answer_without_route(const HttpRequest& http, const std::string& allow,
                                    Exchange<P>& exchange) {
-    if (allow.empty()) throw Refusal{404, error_type::validation, "no such path"};
+    if (allow.empty()) throw HttpError{404, error_type::validation, "no such path"};
     if (http.method == "OPTIONS") {
       return exchange.answer({.status = 204, .headers = {{"Allow", allow}}});
     }
     exchange.allow = allow;
-    throw Refusal{405, error_type::validation, "this path takes " + allow};
+    throw HttpError{405, error_type::validation, "this path takes " + allow};
   }
 
   ServedView<P> view_of(Model model, const Exchange<P>& exchange) const {
@@ -220,15 +220,15 @@ class Service {
   static HttpResponse finished(Exchange<P>& exchange) {
     const auto job = std::move(exchange.job);
     try {
-      if (job && job->refusal()) return exchange.refused(*job->refusal());
+      if (job && job->error()) return exchange.refused(*job->error());
       const predict::Task& task = exchange.model->predictor.task();
       std::vector<predict::Prediction> predictions;
       for (std::size_t i = 0; job && i < job->rows().size(); ++i) {
         predictions.push_back(predict::interpret(job->rows()[i], task, job->windows()[i]));
       }
       return exchange.answered(serve::answer(exchange.request, task, predictions), job.get());
-    } catch (const Refusal& refusal) {
-      return exchange.refused(refusal);
+    } catch (const HttpError& error) {
+      return exchange.refused(error);
     } catch (const std::exception& error) {
       return exchange.refused(failure(error));
     }

@@ -39,11 +39,11 @@ TEST(FieldOfAForm, IsAbsentFromOtherBodies) {
 
 TEST(FieldOfAForm, IsMissedInADamagedForm) {
   const std::string good = part("data", "a") + "--x1--";
-  EXPECT_THROW((void)field_of("multipart/form-data", good), Refusal);
-  EXPECT_THROW((void)field_of("multipart/form-data; boundary=y", good), Refusal);
-  EXPECT_THROW((void)field_of(multipart, part("file", "a") + "--x1--"), Refusal);
+  EXPECT_THROW((void)field_of("multipart/form-data", good), HttpError);
+  EXPECT_THROW((void)field_of("multipart/form-data; boundary=y", good), HttpError);
+  EXPECT_THROW((void)field_of(multipart, part("file", "a") + "--x1--"), HttpError);
   for (std::size_t size = 0; size < good.size() - 2; ++size) {
-    EXPECT_THROW((void)field_of(multipart, good.substr(0, size)), Refusal) << size;
+    EXPECT_THROW((void)field_of(multipart, good.substr(0, size)), HttpError) << size;
   }
 }
 
@@ -52,8 +52,8 @@ TEST(Charset, MustBeUtf8) {
                            "application/json;charset=\"utf8\"", "text/plain; charset=us-ascii"}) {
     EXPECT_NO_THROW(check_charset(good)) << good;
   }
-  EXPECT_THROW(check_charset("text/plain; charset=iso-8859-1"), Refusal);
-  EXPECT_THROW(check_charset("text/plain; x=y; Charset=\"UTF-16\""), Refusal);
+  EXPECT_THROW(check_charset("text/plain; charset=iso-8859-1"), HttpError);
+  EXPECT_THROW(check_charset("text/plain; x=y; Charset=\"UTF-16\""), HttpError);
 }
 
 }  // namespace

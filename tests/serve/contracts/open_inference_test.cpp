@@ -51,7 +51,7 @@ std::pair<int, std::string> error_of(const std::string& object, const std::strin
   try {
     static_cast<void>(read_body(object, binary, polarity, limits));
     return {200, ""};
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     const HttpResponse response = error(refusal);
     return {response.status, response.body};
   }
@@ -247,7 +247,7 @@ TEST(OpenInferenceRead, RefusesAHeaderThatIsNotASizeWithinTheBody) {
     try {
       static_cast<void>(read({.inference_header = header, .body = body}, "m", polarity));
       return false;
-    } catch (const Refusal& refusal) {
+    } catch (const HttpError& refusal) {
       return error(refusal).status == 400;
     }
   };
@@ -355,7 +355,7 @@ TEST(OpenInferenceAnswer, FollowsTheProblemType) {
   try {
     static_cast<void>(read_body(two_texts(R"("outputs": [{"name": "label"}], )"), "", rating));
     ADD_FAILURE() << "a regression has no labels";
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     EXPECT_EQ(error(refusal).status, 400);
   }
 }
@@ -375,7 +375,7 @@ TEST(OpenInferenceAnswer, RefusesScoresThatAreNotFinite) {
   try {
     static_cast<void>(answer(request, polarity, wrong));
     FAIL();
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     EXPECT_EQ(error(refusal).status, 500);
   }
 }

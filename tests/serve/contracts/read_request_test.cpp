@@ -18,7 +18,7 @@ std::pair<int, std::string> refusal_of(const std::string& body, const TextLimits
   try {
     static_cast<void>(read_request(body, limits));
     return {200, ""};
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     return {refusal.status(), refusal.what()};
   }
 }

@@ -34,7 +34,7 @@ TEST(Answer, RefusesScoresThatAreNotFinite) {
   try {
     static_cast<void>(answer({.texts = {{.write = write_best}}}, polarity, predictions));
     FAIL();
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     EXPECT_EQ(refusal.status(), 424);
     EXPECT_EQ(refusal.type(), error_type::backend);
   }
@@ -45,7 +45,7 @@ TEST(Answer, RefusesLogitsThatAreNotFiniteWhereTheyAreWritten) {
   const std::vector<predict::Prediction> predictions{{{1}, {0, 1}, {-infinity, 1}}};
   EXPECT_EQ(answer({.texts = {{.write = write_best}}}, polarity, predictions).status, 200);
   const Request raw{.texts = {{.write = write_best, .raw_scores = true}}};
-  EXPECT_THROW((void)answer(raw, polarity, predictions), Refusal);
+  EXPECT_THROW((void)answer(raw, polarity, predictions), HttpError);
 }
 
 }  // namespace

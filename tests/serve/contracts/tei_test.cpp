@@ -56,7 +56,7 @@ TEST(TeiRerank, RefusesALongQueryForManyTexts) {
   try {
     static_cast<void>(tests::read_rerank(body(40'000, 2000), limits));
     FAIL();
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     EXPECT_EQ(refusal.status(), 413);
     EXPECT_STREQ(refusal.what(),
                  "`query` has 40000 bytes for each of 2000 texts, in all more than 67108864; send "
@@ -99,9 +99,9 @@ TEST(TeiTokenize, TakesATextOrAList) {
   EXPECT_FALSE(two.special);
   for (const char* body : {R"({"inputs": 1})", R"({"inputs": [1]})",
                            R"({"inputs": "a", "add_special_tokens": 1})", R"({})", "[]", "x"}) {
-    EXPECT_THROW(static_cast<void>(read_tokenize(body, 9)), Refusal) << body;
+    EXPECT_THROW(static_cast<void>(read_tokenize(body, 9)), HttpError) << body;
   }
-  EXPECT_THROW(static_cast<void>(read_tokenize(R"({"inputs": ["a", "b"]})", 1)), Refusal);
+  EXPECT_THROW(static_cast<void>(read_tokenize(R"({"inputs": ["a", "b"]})", 1)), HttpError);
 }
 
 TEST(TeiTokenize, NeedsATokenizerThatNamesItsIds) {
@@ -109,7 +109,7 @@ TEST(TeiTokenize, NeedsATokenizerThatNamesItsIds) {
   try {
     static_cast<void>(tests::answer_of(contract(), http, {}));
     FAIL();
-  } catch (const Refusal& refusal) {
+  } catch (const HttpError& refusal) {
     EXPECT_EQ(refusal.status(), 424);
     EXPECT_STREQ(refusal.what(), "this model's tokenizer does not name its ids");
   }
@@ -122,7 +122,8 @@ TEST(TeiRerank, NeedsAModelWithOneOutput) {
                          .body = R"({"query": "q", "texts": ["a"], "model": "one"})"};
   EXPECT_EQ(tests::request_of(http, tests::MadeServer{{.task = rating}}).texts.size(), 1u);
   for (const auto& adapters : {std::vector<std::string>{}, {"one"}}) {
-    EXPECT_THROW((void)tests::request_of(http, tests::MadeServer{{.adapters = adapters}}), Refusal);
+    EXPECT_THROW((void)tests::request_of(http, tests::MadeServer{{.adapters = adapters}}),
+                 HttpError);
   }
 }
 

@@ -31,16 +31,16 @@ TEST(TorchServeText, IsTheWholeBody) {
   EXPECT_EQ(request->texts[0].truncation, Truncation::right);
   for (const char* json : {"[]", " {}", "\n[1"}) EXPECT_FALSE(read_text(json)) << json;
   for (const char* empty : {"", " \t\r\n"})
-    EXPECT_THROW(static_cast<void>(read_text(empty)), Refusal);
+    EXPECT_THROW(static_cast<void>(read_text(empty)), HttpError);
 }
 
 TEST(TorchServeText, IsAJsonStringIfTheRequestSaysSo) {
   EXPECT_EQ(read_text(R"("a \"b\"")", "application/json; x=y")->texts.at(0).text, R"(a "b")");
   EXPECT_EQ(read_text(R"("a")", "text/plain")->texts.at(0).text, R"("a")");
   EXPECT_EQ(read_text(R"("a")")->texts.at(0).text, R"("a")");
-  EXPECT_THROW((void)read_text("a", "application/json"), Refusal);
-  EXPECT_THROW((void)read_text("1", "application/json"), Refusal);
-  EXPECT_THROW((void)read_text(R"("")", "application/json"), Refusal);
+  EXPECT_THROW((void)read_text("a", "application/json"), HttpError);
+  EXPECT_THROW((void)read_text("1", "application/json"), HttpError);
+  EXPECT_THROW((void)read_text(R"("")", "application/json"), HttpError);
 }
 
 TEST(TorchServeError, HasACodeATypeAndAMessage) {

@@ -9,8 +9,8 @@
 
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_head.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 /// Bodies in the two forms of HTML: `application/x-www-form-urlencoded`, which `curl -d` and
 /// `--data-urlencode` send, and `multipart/form-data`, which `curl -F` sends.
@@ -86,7 +86,7 @@ inline std::string_view name_of_part(std::string_view header) {
 
 inline std::optional<std::string> multipart(std::string_view form, std::string_view boundary) {
   const auto wrong = [](const std::string& what) {
-    return Refusal{400, error_type::validation, "the form " + what};
+    return HttpError{400, error_type::validation, "the form " + what};
   };
   const std::string mark = std::string{"--"}.append(boundary), next = "\r\n" + mark;
   std::optional<std::string> data, body;
@@ -111,7 +111,7 @@ inline std::optional<std::string> multipart(std::string_view form, std::string_v
 
 /// Returns the field `data`, else `body`, of a form, or nothing if the body is no form or, of
 /// `application/x-www-form-urlencoded`, which `curl -d` says of any body, has neither. Throws a
-/// `Refusal` with status 400 for a multipart form without them or a damaged one.
+/// `HttpError` with status 400 for a multipart form without them or a damaged one.
 [[nodiscard]] inline std::optional<std::string> field_of(std::string_view content_type,
                                                          std::string_view body) {
   const ContentType type{content_type};
@@ -119,21 +119,21 @@ inline std::optional<std::string> multipart(std::string_view form, std::string_v
   if (!type.is("multipart/form-data")) return {};
   const auto boundary = type.parameter("boundary");
   if (!boundary || boundary->empty() || boundary->size() > 200) {
-    throw Refusal{400, error_type::validation, "multipart/form-data needs a boundary"};
+    throw HttpError{400, error_type::validation, "multipart/form-data needs a boundary"};
   }
   auto value = detail::multipart(body, *boundary);
   if (value) return value;
-  throw Refusal{400, error_type::validation, "the form has neither the field data nor body"};
+  throw HttpError{400, error_type::validation, "the form has neither the field data nor body"};
 }
 
-/// Throws a `Refusal` with status 415 if a text is in another character set than UTF-8.
+/// Throws an `HttpError` with status 415 if a text is in another character set than UTF-8.
 inline void check_charset(std::string_view content_type) {
   const auto charset = ContentType{content_type}.parameter("charset");
   if (!charset) return;
   for (const std::string_view good : {"utf-8", "utf8", "us-ascii"}) {
     if (http_syntax::equals(http_syntax::trimmed(*charset), good)) return;
   }
-  throw Refusal{415, error_type::validation, "the body's charset is not supported; send UTF-8"};
+  throw HttpError{415, error_type::validation, "the body's charset is not supported; send UTF-8"};
 }
 
 }  // namespace seqtrain::serve::forms

@@ -3,9 +3,9 @@
 #include <string>
 
 #include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/page.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 /// The paths for those who run a server: whether it is well, its metrics, and a page to try a text.
 namespace seqtrain::serve::health {

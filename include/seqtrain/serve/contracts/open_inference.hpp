@@ -21,8 +21,8 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 /// The Open Inference Protocol, version 2, of KServe and Triton: its paths, bodies and errors, with
@@ -39,10 +39,10 @@ namespace seqtrain::serve::open_inference {
 }
 
 /// Returns the response that refuses a request: `{"error"}`, with a status of the protocol.
-[[nodiscard]] inline HttpResponse error(const Refusal& refusal) {
-  const int status = refusal.status();
+[[nodiscard]] inline HttpResponse error(const HttpError& error) {
+  const int status = error.status();
   json::Writer out;
-  out.begin_object().member("error", std::string_view{refusal.what()}).end_object();
+  out.begin_object().member("error", std::string_view{error.what()}).end_object();
   return {.status = status == 422 ? 400 : status == 424 ? 500 : status, .body = out.text()};
 }
 
@@ -202,7 +202,7 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
 
 }  // namespace detail
 
-/// Reads the body of a request to `…/infer`. Throws a `Refusal` that names the wrong field.
+/// Reads the body of a request to `…/infer`. Throws an `HttpError` that names the wrong field.
 [[nodiscard]] inline Request read(const HttpRequest& http, const std::string& model,
                                   const predict::Task& task, const TextLimits& limits = {}) {
   const std::string_view body = http.body, header = http.inference_header;

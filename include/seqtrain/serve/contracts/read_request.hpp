@@ -46,7 +46,7 @@ inline std::string none_of(const std::vector<BodyForm>& forms) {
 }  // namespace detail
 
 /// Reads the body of a request. Its form decides the contract: for example, an object with `inputs`
-/// is text-embeddings-inference's. Throws a `Refusal` that names the wrong field.
+/// is text-embeddings-inference's. Throws an `HttpError` that names the wrong field.
 [[nodiscard]] inline Request read_request(std::string_view body, const std::vector<BodyForm>& forms,
                                           const TextLimits& limits = {}) {
   return read_json(body, [&](const json::Value& root) {
@@ -62,7 +62,7 @@ inline std::string none_of(const std::vector<BodyForm>& forms) {
 }
 
 /// Reads the body of a request that ranks texts by their relevance to a query. A body without a
-/// known form is read as the first one. Throws a `Refusal` that names the wrong field.
+/// known form is read as the first one. Throws an `HttpError` that names the wrong field.
 [[nodiscard]] inline Request read_rerank(std::string_view body, const std::vector<BodyForm>& forms,
                                          const TextLimits& limits = {}) {
   return read_json(body, [&](const json::Value& root) {

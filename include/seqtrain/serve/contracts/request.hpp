@@ -13,8 +13,8 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
 
 /// Types and functions of all contracts: a contract reads a `Request`, which has the functions that
@@ -68,8 +68,9 @@ struct TextLimits {
   std::size_t texts = 32768;      ///< in any form
 };
 
-/// Returns the response to a request, given one prediction per text. Throws a `Refusal` with status
-/// 424 if a number of the answer is not finite: a score, or a logit where the answer has logits.
+/// Returns the response to a request, given one prediction per text. Throws an `HttpError` with
+/// status 424 if a number of the answer is not finite: a score, or a logit where the answer has
+/// logits.
 [[nodiscard]] inline HttpResponse answer(const Request& request, const predict::Task& task,
                                          std::span<const predict::Prediction> predictions) {
   const auto is_finite = [](double number) { return std::isfinite(number); };
@@ -83,7 +84,7 @@ struct TextLimits {
   return request.write(request, task, predictions);
 }
 
-/// Parses JSON and calls `read` with its root. Throws a `Refusal` with status 400 if the text is
+/// Parses JSON and calls `read` with its root. Throws an `HttpError` with status 400 if the text is
 /// not JSON, and with status 422 if `read` throws an `InputError`.
 template <class Read>
 auto read_json(std::string_view body, const Read& read) {
@@ -91,12 +92,12 @@ auto read_json(std::string_view body, const Read& read) {
     try {
       return json::Document::parse(body, "body");
     } catch (const InputError& error) {
-      throw Refusal{400, error_type::validation, error.what()};
+      throw HttpError{400, error_type::validation, error.what()};
     }
   }();
   try {
     return read(document.root());
-  } catch (const Refusal&) {
+  } catch (const HttpError&) {
     throw;
   } catch (const InputError& error) {
     throw wrong_field(error.what());
@@ -112,7 +113,7 @@ inline void check_count(std::size_t count, std::size_t limit) {
 }
 
 inline void check_not_empty(std::string_view text, const std::string& name) {
-  if (text.empty()) throw Refusal{400, error_type::empty, "`" + name + "` cannot be empty"};
+  if (text.empty()) throw HttpError{400, error_type::empty, "`" + name + "` cannot be empty"};
 }
 
 inline bool flag(const json::Value& object, std::string_view name, bool otherwise) {

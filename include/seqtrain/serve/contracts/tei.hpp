@@ -22,8 +22,8 @@
 #include <seqtrain/text/tokens.hpp>
 
 /// The contract of text-embeddings-inference: the requests and answers of `/predict`, `/rerank`,
-/// `/tokenize` and `/info`. Its errors are `tei_error` of serve/refusal.hpp, which is the default
-/// of all contracts.
+/// `/tokenize` and `/info`. Its errors are `tei_error` of serve/http_error.hpp, which is the
+/// default of all contracts.
 namespace seqtrain::serve::tei {
 namespace detail {
 
@@ -54,7 +54,7 @@ inline HttpResponse write_ranks(bool returns_texts, const Request& request,
   return {.body = out.end_array().text()};
 }
 
-/// Throws a `Refusal` if the pairs of a query of `bytes` bytes with so many texts are too large.
+/// Throws an `HttpError` if the pairs of a query of `bytes` bytes with so many texts are too large.
 inline void check_copies(std::size_t bytes, std::size_t texts) {
   constexpr std::size_t most = std::size_t{64} << 20;
   if (bytes <= most / texts) return;

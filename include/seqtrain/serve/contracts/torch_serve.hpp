@@ -14,9 +14,9 @@
 #include <seqtrain/serve/contracts/forms.hpp>
 #include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
-#include <seqtrain/serve/refusal.hpp>
 
 /// The contract of TorchServe's text handlers: their requests, answers and errors. A list of texts,
 /// or a text as the whole body, is answered by `{"Categories": "pos", "Tensor": [0.1, 0.9]}` for
@@ -24,11 +24,11 @@
 namespace seqtrain::serve::torch_serve {
 
 /// Returns the response that refuses a request: `{"code", "type", "message"}`.
-[[nodiscard]] inline HttpResponse error(const Refusal& refusal) {
+[[nodiscard]] inline HttpResponse error(const HttpError& error) {
   json::Writer out;
-  out.begin_object().member("code", refusal.status()).member("type", refusal.type());
-  out.member("message", std::string_view{refusal.what()}).end_object();
-  return {.status = refusal.status(), .body = out.text()};
+  out.begin_object().member("code", error.status()).member("type", error.type());
+  out.member("message", std::string_view{error.what()}).end_object();
+  return {.status = error.status(), .body = out.text()};
 }
 
 /// Writes the answer for one text.
@@ -59,7 +59,7 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
 [[nodiscard]] inline std::optional<Request> read_text(std::string_view body,
                                                       std::string_view content_type = {}) {
   const auto begin = body.find_first_not_of(" \t\r\n");
-  if (begin == body.npos) throw Refusal{400, error_type::empty, "the body cannot be empty"};
+  if (begin == body.npos) throw HttpError{400, error_type::empty, "the body cannot be empty"};
   if (body[begin] == '{' || body[begin] == '[') return {};
   const bool is_json = forms::ContentType{content_type}.is("application/json");
   auto text = is_json ? read_json(body, [](const auto& root) { return std::string{root.string()}; })

@@ -30,9 +30,9 @@ inline constexpr std::string_view empty = "Empty";            ///< a text that m
 
 /// A request that is not answered with a prediction: the HTTP status, the kind of error, and a
 /// sentence for the client. The sentence never quotes a text of the request.
-class Refusal : public InputError {
+class HttpError : public InputError {
  public:
-  Refusal(int status, std::string_view type, const std::string& problem)
+  HttpError(int status, std::string_view type, const std::string& problem)
       : InputError{problem}, status_{status}, type_{type} {}
 
   [[nodiscard]] int status() const { return status_; }
@@ -44,28 +44,28 @@ class Refusal : public InputError {
 };
 
 /// Returns the error, with status 429, of a request for which there is no room.
-[[nodiscard]] inline Refusal overloaded(const std::string& problem) {
+[[nodiscard]] inline HttpError overloaded(const std::string& problem) {
   return {429, error_type::overloaded, problem};
 }
 /// Returns the error, with status 503, of a request for which there is no model yet.
-[[nodiscard]] inline Refusal unhealthy(const std::string& problem) {
+[[nodiscard]] inline HttpError unhealthy(const std::string& problem) {
   return {503, error_type::unhealthy, problem};
 }
 /// Returns the error, with status 424, of a request that the model cannot answer.
-[[nodiscard]] inline Refusal backend(const std::string& problem) {
+[[nodiscard]] inline HttpError backend(const std::string& problem) {
   return {424, error_type::backend, problem};
 }
 /// Returns the error, with status 422, of a request in which a field is wrong.
-[[nodiscard]] inline Refusal wrong_field(const std::string& problem) {
+[[nodiscard]] inline HttpError wrong_field(const std::string& problem) {
   return {422, error_type::validation, problem};
 }
 /// Returns the error, with status 413, of a request that is larger than a limit.
-[[nodiscard]] inline Refusal too_large(const std::string& problem) {
+[[nodiscard]] inline HttpError too_large(const std::string& problem) {
   return {413, error_type::validation, problem};
 }
 
-/// Returns the refusal of a request whose handling has failed with an exception.
-[[nodiscard]] inline Refusal failure(const std::exception& error) {
+/// Returns the error of a request whose handling has failed with an exception.
+[[nodiscard]] inline HttpError failure(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     return {503, error_type::overloaded, "the server has no memory for the request"};
   }
@@ -73,14 +73,14 @@ class Refusal : public InputError {
 }
 
 /// Returns the response that refuses a request. Each contract has such a function.
-using ErrorForm = HttpResponse (*)(const Refusal& refusal);
+using ErrorForm = HttpResponse (*)(const HttpError& error);
 
 /// Returns the error of text-embeddings-inference and Vertex AI: `{"error", "error_type"}`.
-[[nodiscard]] inline HttpResponse tei_error(const Refusal& refusal) {
+[[nodiscard]] inline HttpResponse tei_error(const HttpError& error) {
   json::Writer out;
-  out.begin_object().member("error", std::string_view{refusal.what()});
-  out.member("error_type", refusal.type()).end_object();
-  return {.status = refusal.status(), .body = out.text()};
+  out.begin_object().member("error", std::string_view{error.what()});
+  out.member("error_type", error.type()).end_object();
+  return {.status = error.status(), .body = out.text()};
 }
 
 }  // namespace seqtrain::serve
