@@ -1,3 +1,3 @@
-# cmake -D compiler=… -D includes=a|b -D header=file.hpp -P precompile.cmake
+# cmake -D compiler=… -D includes=a|b -D header=file.hpp -D options=… -P precompile.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/compile.cmake)
-execute_process(COMMAND ${compile} -x c++-header ${header} -o ${header}.gch COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${compile} ${options} -x c++-header ${header} -o ${header}.gch COMMAND_ERROR_IS_FATAL ANY)

@@ -54,4 +54,83 @@ concept HasLayers = requires(const E& encoder, const tensor::Batch& batch, Dropo
   { encoder.layers() } -> std::convertible_to<std::optional<EncoderLayers>>;
 };
 
+namespace detail {
+
+/// Fails to compile, with one plain sentence, unless the parts of a family are made and called as
+/// `Architecture` says.
+template <class A>
+consteval void check_parts_of_family() {
+  using Config = typename A::Config;
+  using Encoder = typename A::Encoder;
+  using Head = typename A::Head;
+  static_assert(std::constructible_from<Encoder, const Scope&, const Config&>,
+                "the family's Encoder has no constructor (const Scope&, const Config&)");
+  static_assert(
+      requires(const Encoder& encoder, const tensor::Batch& batch, Dropout& dropout) {
+        { encoder(batch, dropout) } -> std::same_as<at::Tensor>;
+      },
+      "the family's Encoder has no operator()(const tensor::Batch&, Dropout&) const that returns "
+      "an at::Tensor");
+  static_assert(std::constructible_from<Head, const Scope&, const Config&>,
+                "the family's Head has no constructor (const Scope&, const Config&)");
+  static_assert(
+      requires(const Head& head, const at::Tensor& hidden, Dropout& dropout) {
+        { head(hidden, dropout) } -> std::same_as<at::Tensor>;
+      },
+      "the family's Head has no operator()(const at::Tensor&, Dropout&) const that returns an "
+      "at::Tensor");
+  static_assert(
+      !requires(Encoder & encoder) { encoder.template cpu_parts<float>(); } || HasCpuParts<Encoder>,
+      "the Encoder's cpu_parts<T>() must be const and return an "
+      "std::optional<cpu::EncoderParts<T>>");
+  static_assert(
+      !requires(Encoder & encoder) { encoder.layers(); } || HasLayers<Encoder>,
+      "the Encoder has layers(), but needs layers() const that returns EncoderLayers, and "
+      "embed(const tensor::Batch&, Dropout&) const that returns an at::Tensor");
+}
+
+}  // namespace detail
+
+/// Fails to compile, with one plain sentence that says what is missing, unless the type is an
+/// `Architecture`. The page docs/concepts/architecture.md has the whole contract.
+template <class A>
+consteval bool is_architecture() {
+  static_assert(
+      requires {
+        typename A::Config;
+        typename A::Encoder;
+        typename A::Head;
+      },
+      "the family does not name its Config, Encoder and Head");
+  static_assert(std::derived_from<typename A::Config, weights::ModelConfig>,
+                "the family's Config is not derived from weights::ModelConfig");
+  static_assert(
+      requires {
+        { A::model_type } -> std::convertible_to<std::string_view>;
+      },
+      "the family has no static model_type, its name in config.json");
+  static_assert(
+      requires {
+        { A::prefix } -> std::convertible_to<std::string_view>;
+      },
+      "the family has no static prefix, the first word of the names of the encoder's parameters");
+  static_assert(
+      requires {
+        { A::classifier } -> std::convertible_to<std::string_view>;
+      },
+      "the family has no static classifier, the class of such classifiers in transformers");
+  static_assert(
+      requires(const weights::ConfigFile& file) {
+        { A::read_config(file) } -> std::same_as<typename A::Config>;
+      },
+      "the family has no static read_config(const weights::ConfigFile&) that returns its Config");
+  static_assert(
+      requires(const typename A::Config& config) {
+        { A::max_length(config) } -> std::same_as<std::int64_t>;
+      },
+      "the family has no static max_length(const Config&) that returns an std::int64_t");
+  detail::check_parts_of_family<A>();
+  return Architecture<A>;
+}
+
 }  // namespace seqtrain::model

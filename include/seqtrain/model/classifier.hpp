@@ -10,8 +10,10 @@
 namespace seqtrain::model {
 
 /// A classifier of a family that is known when the program is compiled.
-template <Architecture Family>
+template <class Family>
 class Classifier : public AnyClassifier {
+  static_assert(is_architecture<Family>());
+
  public:
   /// Throws `InputError` if the checkpoint, its config.json and the options do not fit together.
   explicit Classifier(const weights::WeightsFolder& checkpoint,

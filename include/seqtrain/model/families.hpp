@@ -19,8 +19,10 @@
 namespace seqtrain::model {
 
 /// A list of families.
-template <Architecture... Families>
+template <class... Families>
 struct ArchitectureList {
+  static_assert((is_architecture<Families>() && ...));
+
   /// Calls `use.operator()<Family>()` of the family that a config.json names. Throws `InputError`
   /// with the families that there are if it is none of them.
   template <class Use>

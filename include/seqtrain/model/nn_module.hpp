@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -26,6 +27,29 @@
 
 namespace seqtrain::model {
 
+namespace detail {
+
+/// Fails to compile, with one plain sentence, unless `NnModule` can train the module.
+template <class Module>
+consteval void check_module() {
+  static_assert(
+      requires(Module & module, c10::Device device) {
+        module.to(device);
+        module.train();
+        module.eval();
+        module.named_parameters();
+        module.named_buffers();
+      },
+      "the module is not derived from torch::nn::Module");
+  static_assert(
+      requires(Module & module, const tensor::Batch& batch) {
+        { module.forward(batch) } -> std::convertible_to<at::Tensor>;
+      },
+      "the module has no forward(const tensor::Batch&) that returns logits, an at::Tensor");
+}
+
+}  // namespace detail
+
 /// Makes a `seqtrain::Model` of any torch::nn::Module whose forward takes a `tensor::Batch` and
 /// returns logits [rows, labels], and a `Loss`. Parameters keep the module's names;
 /// those that do not require gradients are frozen, and a parameter that several layers share has
@@ -35,6 +59,8 @@ namespace seqtrain::model {
 /// program seeds it.
 template <class Module>
 class NnModule {
+  static_assert((detail::check_module<Module>(), true));
+
  public:
   using batch_type = data::Batch;
   using parameter_type = tensor::Parameter;

@@ -48,6 +48,7 @@ struct AdamMoments {
             {"step", step}};
   }
 
+  /// Finds the rows of a table whose means are not zero, which move without a gradient too.
   void find_moving(std::size_t rows) {
     moving.emplace(rows);
     tensor::insert_rows(*moving, exp_avg.logical_or(exp_avg_sq));

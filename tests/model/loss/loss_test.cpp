@@ -220,13 +220,42 @@ TEST(Loss, OfOnesOwnCountsRows) {
   EXPECT_EQ(loss.weight_of(batch), 2);
 }
 
-TEST(Loss, RefusesAFunctionThatReturnsAMean) {
-  const AnyLoss mean = [](const at::Tensor& logits, const tensor::Batch&) { return logits.mean(); };
+TEST(Loss, RefusesAFunctionThatDoesNotReturnANumberForEachRow) {
   data::Batch batch;
   batch.rows = 2;
   batch.labels = {0, 0};
-  EXPECT_EQ(tests::problem_of([&] { (void)mean.rows(metrics::Logits::Zero(2, 2), batch); }),
-            "loss: must return the loss of each of 2 rows; take the mean over the labels only");
+  const auto problem = [&](const AnyLoss& loss) {
+    return tests::problem_of([&] { (void)loss.rows(metrics::Logits::Zero(2, 3), batch); });
+  };
+  const auto expected = [](const std::string& form) {
+    return "loss: must return the loss of each of 2 rows, floating-point numbers of the shape [2], "
+           "but returns " +
+           form + "; take the mean over the labels only";
+  };
+  using Logits = at::Tensor;
+  using Batch = tensor::Batch;
+  EXPECT_EQ(problem([](const Logits& logits, const Batch&) { return logits.mean(); }),
+            expected("a tensor of the shape []"));
+  EXPECT_EQ(problem([](const Logits& logits, const Batch&) { return logits.abs(); }),
+            expected("a tensor of the shape [2, 3]"));
+  EXPECT_EQ(problem([](const Logits& logits, const Batch&) { return logits.argmax(1); }),
+            expected("numbers of the type Long"));
+  EXPECT_EQ(problem([](const Logits&, const Batch&) { return at::Tensor{}; }),
+            expected("no tensor"));
+}
+
+TEST(Loss, RefusesNumbersWithoutAGradientInTraining) {
+  const AnyLoss loss = [](const at::Tensor& logits, const tensor::Batch&) {
+    return logits.detach().mean(1);
+  };
+  data::Batch batch;
+  batch.rows = 2;
+  batch.labels = {0, 0};
+  EXPECT_EQ(loss.rows(metrics::Logits::Zero(2, 2), batch).losses, (Numbers{0, 0}));
+  const at::Tensor logits = at::zeros({2, 2}, at::kFloat).requires_grad_();
+  EXPECT_EQ(tests::problem_of([&] { (void)loss.mean(logits, tensor::labels_of(batch)); }),
+            "loss: returns numbers without a gradient; compute them from the logits by operators "
+            "that autograd can differentiate");
 }
 
 TEST(Loss, OfCertainSoftLabelsIsThatOfTheLabels) {
@@ -268,7 +297,8 @@ TEST(Loss, RefusesAnotherNumberOfWeightsThanRows) {
   batch.targets = {1, 2};
   const AnyLoss loss = OneWeight{};
   EXPECT_EQ(tests::problem_of([&] { (void)loss.weight_of(batch); }),
-            "loss: must return the weight of each of 2 rows; take the mean over the labels only");
+            "loss: must return the weight of each of 2 rows, floating-point numbers of the shape "
+            "[2], but returns a tensor of the shape [1]; take the mean over the labels only");
 }
 
 TEST(Loss, OfASureAndRightAnswerIsZeroWithoutASign) {

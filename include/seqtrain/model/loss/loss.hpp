@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/ScalarType.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
@@ -55,23 +58,60 @@ concept WeightedLoss = Loss<L> && requires(const L& loss, const tensor::Batch& b
   { loss.weights(batch) } -> std::convertible_to<at::Tensor>;
 };
 
+namespace detail {
+
+/// Fails to compile, with one plain sentence, unless the type is a `Loss` whose `weights`, if it
+/// has any, make it a `WeightedLoss`.
+template <class L>
+consteval void check_loss() {
+  constexpr bool is_called = requires(L & loss, const at::Tensor& x, const tensor::Batch& batch) {
+    loss(x, batch);
+  };
+  constexpr bool is_called_const =
+      requires(const L& loss, const at::Tensor& x, const tensor::Batch& batch) {
+    loss(x, batch);
+  };
+  constexpr bool has_weights = requires(L & loss, const tensor::Batch& batch) {
+    loss.weights(batch);
+  }
+  || requires {
+    requires std::is_member_function_pointer_v<decltype(&L::weights)>;
+  };
+  static_assert(std::copy_constructible<L>, "the loss cannot be copied");
+  static_assert(
+      is_called,
+      "the loss is not called as loss(const at::Tensor& logits, const tensor::Batch& batch)");
+  static_assert(!is_called || is_called_const,
+                "the loss's operator()(logits, batch) must be const");
+  static_assert(
+      !is_called_const || !std::copy_constructible<L> || Loss<L>,
+      "the loss's operator()(logits, batch) does not return an at::Tensor, the loss of each row");
+  static_assert(!Loss<L> || !has_weights || WeightedLoss<L>,
+                "the loss's weights(const tensor::Batch&) must be const and return an at::Tensor");
+}
+
+}  // namespace detail
+
 /// Holds a `Loss` of any class. The training step, the loss of an evaluation and the losses of its
 /// examples are computed here.
 class AnyLoss {
  public:
   template <class L>
-  requires(!std::same_as<L, AnyLoss> && Loss<L>)  //
-      AnyLoss(L loss)                             // NOLINT(google-explicit-constructor)
-      : losses_{[loss](const at::Tensor& logits, const tensor::Batch& batch) -> at::Tensor {
-          return loss(logits, batch);
-        }} {
+  requires(!std::same_as<L, AnyLoss>) AnyLoss(L loss) {  // NOLINT(google-explicit-constructor)
+    detail::check_loss<L>();
+    if constexpr (Loss<L>) {
+      losses_ = [loss](const at::Tensor& logits, const tensor::Batch& batch) -> at::Tensor {
+        return loss(logits, batch);
+      };
+    }
     if constexpr (WeightedLoss<L>) {
       weights_ = [loss](const tensor::Batch& batch) -> at::Tensor { return loss.weights(batch); };
     }
   }
 
   /// Returns the mean loss of logits [rows, labels], a scalar. Throws `InputError` if the loss does
-  /// not return one number for each row.
+  /// not return one number for each row, or if autograd cannot differentiate it though the logits
+  /// have gradients.
   [[nodiscard]] at::Tensor mean(const at::Tensor& logits, const tensor::Batch& batch) const {
     const at::Tensor losses = losses_of(logits, batch);
     const at::Tensor weights = weights_of(batch, logits.size(0));
@@ -112,7 +152,13 @@ class AnyLoss {
 
  private:
   [[nodiscard]] at::Tensor losses_of(const at::Tensor& logits, const tensor::Batch& batch) const {
-    return checked(losses_(logits, batch), logits.size(0), "loss");
+    at::Tensor losses = checked(losses_(logits, batch), logits.size(0), "loss");
+    if (!logits.requires_grad() || !at::GradMode::is_enabled() || losses.requires_grad()) {
+      return losses;
+    }
+    throw InputError{"returns numbers without a gradient",
+                     {.object = "loss"},
+                     "compute them from the logits by operators that autograd can differentiate"};
   }
 
   /// Returns the weights of the rows, or an undefined tensor if all are 1.
@@ -122,8 +168,19 @@ class AnyLoss {
   }
 
   static at::Tensor checked(at::Tensor numbers, std::int64_t rows, const std::string& what) {
-    if (numbers.dim() == 1 && numbers.size(0) == rows) return numbers;
-    throw InputError{"must return the " + what + " of each of " + std::to_string(rows) + " rows",
+    const bool is_row = numbers.defined() && numbers.dim() == 1 && numbers.size(0) == rows;
+    if (is_row && numbers.is_floating_point()) return numbers;
+    std::ostringstream form;
+    if (!numbers.defined()) {
+      form << "no tensor";
+    } else if (is_row) {
+      form << "numbers of the type " << c10::toString(numbers.scalar_type());
+    } else {
+      form << "a tensor of the shape " << numbers.sizes();
+    }
+    throw InputError{"must return the " + what + " of each of " + std::to_string(rows) +
+                         " rows, floating-point numbers of the shape [" + std::to_string(rows) +
+                         "], but returns " + form.str(),
                      {.object = "loss"},
                      "take the mean over the labels only"};
   }
