@@ -12,6 +12,7 @@
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
+#include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
@@ -46,6 +47,16 @@ consteval void check_optional_members_of_model() {
           requires(M & m, std::span<const weights::TensorView> t) { m.load_state_dict(t); }) ||
           Restorable<M>,
       "the model needs both state_dict(), whose views() are tensors, and load_state_dict(tensors)");
+  static_assert(
+      !requires { &M::accumulate_step; } || AccumulatesSteps<M>,
+      "the model's accumulate_step(batches) must take a std::span<const batch_type> and return an "
+      "object whose value() is a number");
+  static_assert(
+      !(
+          requires { &M::logits_of; } || requires { &M::logits_window; }) ||
+          AnswersWindows<M>,
+      "the model needs both logits_of(batches), which takes a std::span<const batch_type>, and "
+      "logits_window(), which returns a number");
 }
 
 /// Fails to compile unless the model can be trained.
