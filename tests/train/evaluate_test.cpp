@@ -171,7 +171,8 @@ TEST(Evaluate, RefusesAMetricThatCannotCountTheExamples) {
   EXPECT_EQ(tests::problem_of([&] { evaluate(numbers, loader, {.split = "dev"}, labels); }),
             problem);
   EXPECT_EQ(tests::problem_of([&] { (void)empty_report(numbers, labels); }), problem);
-  ModelOfType several{.type = ProblemType::multi_label};
+  ModelOfType several;
+  several.type = ProblemType::multi_label;
   EXPECT_EQ(tests::problem_of([&] { (void)empty_report(several, labels); }), problem);
   ModelOfType one;
   const LargestError largest;
