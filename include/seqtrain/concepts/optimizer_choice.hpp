@@ -16,6 +16,7 @@ namespace seqtrain::optim {
 
 /// The choice of an optimizer, and the options that optimizers share. `make` makes it.
 struct Choice {
+  /// The optimizers by the names of `optimizer_names`.
   enum class Type { adam, adamw, adamw_8bit, lion, adafactor, sgd, muon };
 
   Type type = Type::adam;

@@ -209,6 +209,7 @@ class Matthews {
  public:
   static constexpr std::string_view name = "matthews_correlation";
 
+  /// Tells whether the examples of a problem have the one label that it counts.
   [[nodiscard]] static bool counts(ProblemType type) { return type == ProblemType::single_label; }
 
   void add(const Logits& logits, std::span<const std::int64_t> labels) {

@@ -51,6 +51,7 @@ struct StateTensor {
   std::string_view name;
   at::Tensor tensor;
 };
+/// The state of a parameter that is nothing but tensors.
 using StateTensors = std::vector<StateTensor>;
 
 /// Returns zeros of a parameter's shape, for its state.
