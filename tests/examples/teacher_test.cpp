@@ -27,7 +27,7 @@ using tests::write_file;
 const data::Labels colours{{"red", "green", "blue"}};
 
 std::vector<float> read(const std::string& text) {
-  return AnswerReader{colours, "a.jsonl"}.read(text);
+  return experiment::AnswerReader{colours, "a.jsonl"}.read(text);
 }
 
 TEST(TeacherAnswers, AreInTheOrderOfTheRunsLabels) {

@@ -6,14 +6,14 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/serve/contracts.hpp>
-#include <seqtrain/serve/contracts/forms.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/contracts/torch_serve.hpp>
 #include <seqtrain/serve/decode_body.hpp>
+#include <seqtrain/serve/forms.hpp>
 #include <seqtrain/serve/http_reader.hpp>
+#include <seqtrain/serve/read_request.hpp>
+#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 

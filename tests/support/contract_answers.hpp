@@ -4,7 +4,7 @@
 
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/predict/prediction.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/request.hpp>
 
 namespace seqtrain::tests {
 

@@ -11,7 +11,7 @@
 
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
+#include <seqtrain/serve/read_request.hpp>
 #include <seqtrain/serve/routes.hpp>
 
 namespace seqtrain::tests {

@@ -9,10 +9,10 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/predict/prediction.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
+#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/tokens.hpp>
 

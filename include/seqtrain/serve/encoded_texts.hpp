@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <seqtrain/predict/predictor.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_error.hpp>
+#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/windows.hpp>
 

@@ -13,12 +13,12 @@
 #include <seqtrain/serve/access.hpp>
 #include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/decode_body.hpp>
 #include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/queue.hpp>
+#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/servable.hpp>
 

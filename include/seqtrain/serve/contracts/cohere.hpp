@@ -12,9 +12,9 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/request.hpp>
 
 /// The contract of Cohere's and Jina's rerankers: `{"query", "documents"}` is answered by
 /// `{"results": [{"index", "relevance_score"}, …]}`. The errors are those of

@@ -7,9 +7,9 @@
 
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/serve/contract.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/read_request.hpp>
+#include <seqtrain/serve/request.hpp>
 
 /// Version 1 of KServe's protocol, whose predictions have the form of Vertex AI. Version 2 is the
 /// Open Inference Protocol. The errors are those of text-embeddings-inference.

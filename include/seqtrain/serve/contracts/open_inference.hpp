@@ -20,9 +20,9 @@
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/request.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 /// The Open Inference Protocol, version 2, of KServe and Triton: its paths, bodies and errors, with

@@ -14,10 +14,10 @@
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
+#include <seqtrain/serve/read_request.hpp>
+#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/tokens.hpp>
 

@@ -11,12 +11,12 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
-#include <seqtrain/serve/contracts/forms.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/forms.hpp>
 #include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
+#include <seqtrain/serve/read_request.hpp>
+#include <seqtrain/serve/request.hpp>
 
 /// The contract of TorchServe's text handlers: their requests, answers and errors. A list of texts,
 /// or a text as the whole body, is answered by `{"Categories": "pos", "Tensor": [0.1, 0.9]}` for

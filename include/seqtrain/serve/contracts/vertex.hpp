@@ -14,11 +14,11 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/health.hpp>
-#include <seqtrain/serve/contracts/read_request.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
+#include <seqtrain/serve/read_request.hpp>
+#include <seqtrain/serve/request.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 /// The contract of Vertex AI's custom containers: `{"instances": […]}` is answered by

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/request.hpp>
 
 #include "support/contract_answers.hpp"
 

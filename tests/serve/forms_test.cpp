@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/serve/contracts/forms.hpp>
+#include <seqtrain/serve/forms.hpp>
 
 namespace seqtrain::serve::forms {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/serve/contracts/read_request.hpp>
+#include <seqtrain/serve/read_request.hpp>
 
 #include "support/server_view.hpp"
 

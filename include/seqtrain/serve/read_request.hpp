@@ -7,7 +7,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/serve/contract.hpp>
-#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/request.hpp>
 
 namespace seqtrain::serve {
 namespace detail {
