@@ -1,7 +1,7 @@
 #pragma once
 
-// Defines the functions of all rooms that are compiled separately: see
-// core/separate_compilation.hpp.
+// Defines the functions of all rooms but experiment that are compiled separately: see
+// core/separate_compilation.hpp. A program of experiment includes experiment/src.hpp too.
 #include <seqtrain/core/src.hpp>
 #include <seqtrain/data/src.hpp>
 #include <seqtrain/http/src.hpp>
