@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include <seqtrain/core/error.hpp>
+#include <seqtrain/cli/flag_text.hpp>
 
 namespace seqtrain::cli {
 
@@ -14,9 +14,9 @@ namespace seqtrain::cli {
 /// is above the model's maximum.
 inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model,
                                   std::size_t of_tokenizer) {
-  cli::require(asked_for >= 0, "max-length", "must not be negative");
-  cli::require(asked_for <= of_model, "max-length",
-               std::to_string(asked_for) + " is above the model's " + std::to_string(of_model));
+  require(asked_for >= 0, "max-length", "must not be negative");
+  require(asked_for <= of_model, "max-length",
+          std::to_string(asked_for) + " is above the model's " + std::to_string(of_model));
   if (asked_for == 0) return std::min(static_cast<std::size_t>(of_model), of_tokenizer);
   return static_cast<std::size_t>(asked_for);
 }
