@@ -14,31 +14,30 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/read_text.hpp>
-#include <seqtrain/gcs/sink.hpp>
-#include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/page/compared_runs.hpp>
+#include <seqtrain/storage/open.hpp>
 
 using namespace seqtrain;
 
 /// Returns a function that reads a file of a run, which is empty if there is none.
 std::function<std::string(std::string_view)> reader_of(const std::string& place) {
-  if (!gcs::is_gs(place)) {
+  const storage::Options storages{log::log_on_stderr()};
+  if (storage::is_local(place, storages)) {
     return [place](std::string_view name) {
       const auto file = std::filesystem::path{place} / name;
       std::error_code none;
       return std::filesystem::exists(file, none) ? read_text(file) : std::string{};
     };
   }
-  const auto log = log::log_on_stderr().warnings();
-  const auto bucket = std::make_shared<gcs::Sink>(place, gcs::SinkOptions{.client = {.log = log}});
-  return [bucket](std::string_view name) {
-    const auto stored = bucket->get(name);
+  const auto store = std::make_shared<sink::Any>(storage::open(place, storages));
+  return [store](std::string_view name) {
+    const auto stored = store->get(name);
     return stored ? stored->bytes : std::string{};
   };
 }
 
-/// Reads a run from its directory, or from the folder of its results in a bucket.
+/// Reads a run from its directory, or from the folder of its results in another storage.
 page::compare::ComparedRun load(const std::string& place) {
   const auto text = reader_of(place);
   const page::compare::RunFiles files{.name = place,

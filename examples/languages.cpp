@@ -22,7 +22,8 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/open.hpp>
+#include <seqtrain/storage/place.hpp>
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -42,7 +43,6 @@ struct LanguagesFlags {
   Languages languages = {};
   Published published = {};
   std::string model_dir = {};
-  std::string local = Languages{}.local.string();
   std::string work = {};
   std::string precision = "fp32";
   std::string device = "cpu";
@@ -58,10 +58,11 @@ void add_flags(LanguagesFlags& given, cli::Flags& flags) {
   Job& job = given.job;
   flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
       .add("epochs", job.epochs, "passes over the texts (default: 10; 8 in a published layout)")
-      .add("bucket-name", given.languages.bucket, "bucket with a folder for each language")
+      .add("bucket-name", given.languages.bucket,
+           "bucket with a folder for each language: a name of Google's, or an address")
       .add("model-dir", given.model_dir,
            "folder of the bucket for models (default: models; none in a published layout)")
-      .add("local", given.local, "directory to use instead of a bucket")
+      .add("local", given.languages.local, "directory to use instead of a bucket")
       .add("work-dir", given.work, "directory of the job (default: runs/languages_<lang>)")
       .add("language-model-epochs", job.language_model_epochs,
            "passes of the language model (0: leave that stage out; -1: as --epochs)")
@@ -87,10 +88,10 @@ void add_flags(LanguagesFlags& given, cli::Flags& flags) {
 /// language has that layout, and otherwise throws `InputError` if such a flag is given.
 Languages::Found choose_language(LanguagesFlags& given, const cli::Flags& flags) {
   Job& job = given.job;
-  given.languages.local = given.local;
+  storage::demand_local(given.languages.local, "--local", "name a bucket by --bucket-name");
   given.published.validate();
   const std::string& dataset = given.published.dataset_file;
-  auto found = given.languages.find(dataset, job.log);
+  auto found = given.languages.find(dataset, {job.log});
   if (job.lang.empty()) job.lang = found.published.empty() ? "en" : "fr";
   if (found.published.contains(job.lang)) {
     job.published = given.published;
@@ -118,6 +119,7 @@ void set_defaults(LanguagesFlags& given) {
 
 /// Throws an `InputError` that names the flag if a value is out of range.
 void check_job(const Job& job) {
+  storage::demand_local(job.work.string(), "--work-dir", "see --model-dir");
   cli::require(job.lang.find('/') == std::string::npos, "lang", "must be the name of a folder");
   cli::require(job.epochs >= 1, "epochs", "must be at least 1");
   cli::require(job.language_model_epochs >= -1, "language-model-epochs", "must be at least -1");
@@ -208,13 +210,13 @@ void gather_published(Job& job, const std::filesystem::path& folder) {
 /// one.
 std::optional<sink::Any> prepare_job(Job& job, const LanguagesFlags& given,
                                      const Languages::Found& found) {
-  const auto folder = given.languages.fetch(job.lang, found, job.log);
+  const auto folder = given.languages.fetch(job.lang, found, {job.log});
   std::optional<sink::Any> place;
   if (!given.model_dir.empty()) {
-    place = experiment::open_job_dir(given.languages.models(given.model_dir), job.log);
+    place = experiment::open_job_dir(given.languages.place_of(given.model_dir), {job.log});
   }
   if (job.published) {
-    job.published->pretrained = storage::local_input(job.published->pretrained, job.log);
+    job.published->pretrained = storage::fetch(job.published->pretrained, {job.log});
     gather_published(job, folder);
   } else {
     job.data = folder;
@@ -265,7 +267,7 @@ void run_job(const LanguagesFlags& given, const Languages::Found& found) {
   job.stop = signals.token();
   save_report(job, Framework::train(job));
   if (!place) return job.log.info("The model is in " + job.work.string());
-  publish_job(job, *place, given.languages.models(given.model_dir));
+  publish_job(job, *place, given.languages.place_of(given.model_dir));
 }
 
 }  // namespace

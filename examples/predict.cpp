@@ -24,7 +24,7 @@
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/storage/find_model.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
 using namespace seqtrain;
@@ -122,7 +122,7 @@ void demand_records(int input, const std::string& name) {
 /// Labels the records of a file. An error in its format or its fields is found before the model is
 /// fetched and loaded.
 void label_file(cli::PredictFlags flags) {
-  flags.file = storage::local_input(flags.file, log::log_on_stderr()).string();
+  flags.file = storage::fetch(flags.file, {log::log_on_stderr()}).string();
   const auto file = open_records(flags.file);
   demand_records(file.number, flags.file);
   Records records{.input = cli::PredictInput{{file.number, flags.file}},
@@ -132,7 +132,7 @@ void label_file(cli::PredictFlags flags) {
   std::error_code none;
   const bool is_here = std::filesystem::exists(flags.model, none);
   if (!is_here) cli::check_beginning(beginning, flags.file, records.options);
-  const auto found = storage::find_model(flags.model, log::log_on_stderr());
+  const auto found = storage::find_model(flags.model, {log::log_on_stderr()});
   flags.model = found.directory.string();
   const auto run = cli::FieldsOfRun::of_model(flags.model);
   records.options = cli::options_for(beginning, records.name, records.options, run);
@@ -146,7 +146,7 @@ int predict_main(int argc, char** argv) {
     if (!flags.parse(argc, argv)) return;
     if (!flags.reads_stdin()) return label_file(flags);
     demand_records(STDIN_FILENO, flags.input_name());
-    const auto found = storage::find_model(flags.model, log::log_on_stderr());
+    const auto found = storage::find_model(flags.model, {log::log_on_stderr()});
     flags.model = found.directory.string();
     label_records({.input = cli::PredictInput{{STDIN_FILENO, flags.input_name()}},
                    .name = flags.input_name(),

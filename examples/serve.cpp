@@ -31,14 +31,14 @@ model::AnyPredictor with_adapter(model::AnyPredictor& predictor, const std::stri
 void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load = [&flags, &log, device] {
-    const auto found = storage::find_model(flags.model, log);
+    const auto found = storage::find_model(flags.model, {log});
     if (!flags.adapters.empty() && weights::is_adapter(found.directory)) {
       throw InputError{"is itself an adapter",
                        {.object = "--model"},
                        "name its base by --model, and the adapter by --adapters"};
     }
-    const auto adapters =
-        storage::find_adapters(flags.adapters, flags.model, found.directory, flags.model_name, log);
+    const auto adapters = storage::find_adapters(flags.adapters, flags.model, found.directory,
+                                                 flags.model_name, {log});
     model::AnyPredictor predictor{found.directory,
                                   {.device = device,
                                    .precision = model::precision_named(flags.precision),

@@ -11,7 +11,7 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/text.hpp>
 
 using namespace seqtrain;
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     if (max_length < 0) throw InputError{"must be 0 or more", {.object = "--max-length"}};
     text::EncodeOptions options{.add_special_tokens = !no_special_tokens};
     if (max_length > 0) options.max_length = static_cast<std::size_t>(max_length);
-    folder = storage::local_input(folder, log::log_on_stderr()).string();
+    folder = storage::fetch(folder, {log::log_on_stderr()}).string();
     if (folder.ends_with(".model")) return tokenize(text::load_subwords(folder), options);
     auto tokenizer = text::load_tokenizer(folder);
     // Else the token types would say where second texts begin: see `text::Tokenizer`.

@@ -8,4 +8,5 @@
 #include <seqtrain/model/src.hpp>
 #include <seqtrain/optim/src.hpp>
 #include <seqtrain/predict/src.hpp>
+#include <seqtrain/storage/src.hpp>
 #include <seqtrain/text/src.hpp>

@@ -35,7 +35,7 @@ TEST_F(FetchInputs, InputsFromBucketsAreFetched) {
   given.model = "gs://bucket/m";
   given.train_file = given.test_file = "gs://bucket/train.jsonl";
   given.dev_file = "dev.jsonl";
-  const auto flags = with_local_inputs(given, log::Log{});
+  const auto flags = with_local_inputs(given, {log::Log{}});
   EXPECT_EQ(read_file(flags.model + "/config.json"), "{}");
   EXPECT_EQ(read_file(flags.model + "/deep/file"), "deep");
   EXPECT_EQ(read_file(flags.train_file), "lines");
@@ -54,7 +54,7 @@ TEST_F(FetchInputs, SeveralFilesOfASplitAreFetched) {
   write_file(directory_ / "config.json", "{}");
   given.train_file = "gs://bucket/a,1.parquet,gs://bucket/b.parquet";
   given.dev_file = "a.parquet,b.parquet";
-  const auto flags = with_local_inputs(given, log::Log{});
+  const auto flags = with_local_inputs(given, {log::Log{}});
   const std::size_t cut = flags.train_file.find(".parquet,") + 8;
   EXPECT_EQ(read_file(flags.train_file.substr(0, cut)), "a");
   EXPECT_EQ(read_file(flags.train_file.substr(cut + 1)), "b");
@@ -66,7 +66,7 @@ TEST_F(FetchInputs, InputsThatAreNotThereAreWrongInput) {
     cli::TrainFlags flags;
     flags.model = flags.train_file = flags.dev_file = "here";
     flags.*place = value;
-    return problem_of([&] { with_local_inputs(flags, log::Log{}); });
+    return problem_of([&] { with_local_inputs(flags, {log::Log{}}); });
   };
   using cli::TrainFlags;
   EXPECT_NE(problem_with(&TrainFlags::train_file, "gs://bucket/absent").find("gs://bucket/absent"),
@@ -76,6 +76,28 @@ TEST_F(FetchInputs, InputsThatAreNotThereAreWrongInput) {
             std::string::npos);
   EXPECT_NE(problem_with(&TrainFlags::output_dir, "gs://bucket/runs").find("--job-dir"),
             std::string::npos);
+}
+
+TEST_F(FetchInputs, PlacesInNoKnownStorageAreFoundBeforeAnythingIsFetched) {
+  server_.storage.write("train.jsonl", "lines");
+  using cli::TrainFlags;
+  const auto problem_with = [](std::string cli::TrainFlags::*place) {
+    cli::TrainFlags flags;
+    flags.train_file = "gs://bucket/train.jsonl";
+    flags.*place = "s3://bucket/a";
+    return problem_of([&] { with_local_inputs(flags, {log::Log{}}); });
+  };
+  const std::string unknown = "s3://bucket/a: is not in a storage that is known here; name ";
+  for (auto* const place :
+       {&TrainFlags::job_dir, &TrainFlags::checkpoint_dir, &TrainFlags::logging_dir}) {
+    EXPECT_TRUE(problem_with(place).starts_with(unknown + "a directory or"));
+  }
+  EXPECT_EQ(problem_with(&TrainFlags::output_dir),
+            "--output-dir: must be a local directory; see --job-dir");
+  EXPECT_TRUE(problem_with(&TrainFlags::train_file).starts_with(unknown + "a local path or"));
+  EXPECT_EQ(server_.connections(), 0);
+  EXPECT_TRUE(problem_with(&TrainFlags::dev_file).starts_with(unknown + "a local path or"));
+  EXPECT_TRUE(problem_with(&TrainFlags::model).starts_with(unknown + "a directory, gs://"));
 }
 
 /// A data set in a directory.

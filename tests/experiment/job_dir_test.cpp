@@ -20,7 +20,7 @@ using namespace tests;
 class JobDir : public testing::Test {
  protected:
   static void put(const std::string& job_dir) {
-    auto sink = open_job_dir(job_dir, log::Log{});
+    auto sink = open_job_dir(job_dir, {log::Log{}});
     const std::string text = "text";
     sink.put("name", std::as_bytes(std::span{text}));
     sink.flush();
@@ -50,15 +50,26 @@ TEST_F(JobDir, TheJobsOwnPlaceIsTakenWhereNoneIsGiven) {
   EXPECT_EQ(server_.storage.objects(), 2u);
 }
 
+TEST_F(JobDir, InNoKnownStorageIsWrongInput) {
+  EXPECT_NE(problem_of([] {
+              open_job_dir("s3://bucket/runs", {log::Log{}});
+            }).find("is not in a storage that is known here; name a directory"),
+            std::string::npos);
+  const tests::Environment model_dir{"AIP_MODEL_DIR", "s3://bucket/aip"};
+  EXPECT_NE(problem_of([] { open_job_dir("", {log::Log{}}); }).find("s3://bucket/aip"),
+            std::string::npos);
+}
+
 TEST_F(JobDir, ThatCannotBeWrittenIsWrongInput) {
   server_.script({.kind = Fault::answer, .method = "POST", .response = {403}});
   EXPECT_NE(problem_of([] {
-              open_job_dir("gs://bucket/runs", log::Log{});
+              open_job_dir("gs://bucket/runs", {log::Log{}});
             }).find("storage.objects.create is needed"),
             std::string::npos);
-  EXPECT_NE(
-      problem_of([] { open_job_dir("gs://other-bucket/runs", log::Log{}); }).find("no such bucket"),
-      std::string::npos);
+  EXPECT_NE(problem_of([] {
+              open_job_dir("gs://other-bucket/runs", {log::Log{}});
+            }).find("no such bucket"),
+            std::string::npos);
   EXPECT_EQ(server_.storage.objects(), 0u);
 }
 

@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/experiment/program.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/storage/scheme.hpp>
 
 #include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
@@ -42,6 +45,9 @@ class ExperimentProgram : public testing::Test {
 
   tests::TemporaryDirectory directory_;
 };
+
+/// A store that is no `sink::Directory` to a program, which so takes it for another machine's.
+struct Shelf : sink::Directory {};
 
 TEST_F(ExperimentProgram, ThatTrainsNothingSaysSo) {
   const auto [code, said] = start([](experiment::Run&) {});
@@ -83,6 +89,30 @@ TEST_F(ExperimentProgram, TrainsWithALossOfItsOwn) {
   EXPECT_EQ(code, cli::done) << said;
   EXPECT_GT(batches, 1);
   EXPECT_TRUE(std::filesystem::exists(directory_ / "run/model/model.safetensors"));
+}
+
+TEST_F(ExperimentProgram, PutsResultsAndCheckpointsIntoAStorageOfItsOwn) {
+  cli::TrainFlags defaults;
+  defaults.job_dir = "shelf://results";
+  defaults.checkpoint_dir = "shelf://checkpoints";
+  defaults.logging_dir = "shelf://events";
+  const storage::Scheme shelf{
+      .form = "shelf://folder",
+      .has = storage::begins_with("shelf://"),
+      .open = [this](const std::string& place, const log::Log&) {
+        return sink::Any{Shelf{sink::Directory{directory_ / place.substr(8)}}};
+      }};
+  const auto [code, said] = start(
+      [](experiment::Run& run) {
+        auto model = run.model();
+        auto optimizer = run.optimizer(model);
+        run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
+      },
+      {.name = "own", .defaults = defaults, .schemes = {shelf}});
+  EXPECT_EQ(code, cli::done) << said;
+  for (const char* const folder : {"results", "checkpoints", "events"}) {
+    EXPECT_FALSE(std::filesystem::is_empty(directory_ / folder)) << folder;
+  }
 }
 
 }  // namespace

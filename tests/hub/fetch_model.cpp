@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   return seqtrain::cli::run([&] {
     if (argc != 2) throw seqtrain::InputError{"the name of a model is needed"};
-    const auto log = seqtrain::log::log_on_stderr();
-    std::cout << seqtrain::storage::find_model(argv[1], log).directory.string() << '\n';
+    const seqtrain::storage::Options storages{seqtrain::log::log_on_stderr()};
+    std::cout << seqtrain::storage::find_model(argv[1], storages).directory.string() << '\n';
   });
 }

@@ -66,5 +66,15 @@ TEST(Any, CancelsWhatCanBeCancelled) {
   EXPECT_EQ(count, 1);
 }
 
+struct Unwritable : sink::Discard {
+  static void check_writable() { throw InputError{"cannot be written"}; }
+};
+
+TEST(Any, AsksTheStoreWhetherItCanBeWritten) {
+  sink::Any{sink::Discard{}}.check_writable();
+  sink::Any any{Unwritable{}};
+  EXPECT_THROW(any.check_writable(), InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::tests

@@ -24,7 +24,7 @@ void write_adapter_of(const std::string& base, const std::filesystem::path& fold
 std::vector<std::string> found(const std::vector<std::string>& given,
                                const std::string& model = "/base") {
   std::vector<std::string> result;
-  for (const auto& [name, adapter] : find_adapters(given, model, model, "model", log::Log{})) {
+  for (const auto& [name, adapter] : find_adapters(given, model, model, "model", {log::Log{}})) {
     result.push_back(name + ":" + adapter.directory.string());
   }
   return result;

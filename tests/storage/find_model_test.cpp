@@ -14,7 +14,7 @@
 namespace seqtrain::storage {
 namespace {
 
-std::string chosen(const model_names::Names& names) {
+std::string chosen(const Names& names) {
   return model_names::choose_model(names).value_or("none");
 }
 
@@ -28,15 +28,14 @@ TEST(ChooseModel, TakesAModelOrARun) {
 }
 
 TEST(ChooseModel, TakesTheNewestCompleteRun) {
-  const model_names::Names names{
-      "model_20260101_000000/manifest.json",
-      "model_20260101_000000/model/config.json",
-      "model_20260314_101500/manifest.json",
-      "model_20260314_101500/model/config.json",
-      "model_20260401_000000/model/config.json",  // its upload has not ended
-      "mnli_20270101_000000/model/config.json",
-      "model_20280101_000000/manifest.json",  // has no model
-      "notes.txt"};
+  const Names names{"model_20260101_000000/manifest.json",
+                    "model_20260101_000000/model/config.json",
+                    "model_20260314_101500/manifest.json",
+                    "model_20260314_101500/model/config.json",
+                    "model_20260401_000000/model/config.json",  // its upload has not ended
+                    "mnli_20270101_000000/model/config.json",
+                    "model_20280101_000000/manifest.json",  // has no model
+                    "notes.txt"};
   EXPECT_EQ(chosen(names), "model_20260314_101500/model/");
 }
 
@@ -67,7 +66,7 @@ TEST(FindModel, LooksIntoDirectories) {
   write(directory / "runs/model_20260101_000000/manifest.json");
   const auto model = directory / "runs/model_20260101_000000/model";
   for (const auto& place : {directory / "runs", directory / "runs/", model.parent_path(), model}) {
-    const auto found = find_model(place.string(), log);
+    const auto found = find_model(place.string(), {log});
     EXPECT_EQ(found.directory, model);
     EXPECT_EQ(found.place, model.string());
   }
@@ -83,7 +82,7 @@ void write_adapter(const std::filesystem::path& directory, const std::string& ba
 TEST(FindModel, FindsAnAdapterWhoseBaseIsADirectory) {
   const tests::TemporaryDirectory directory;
   write_adapter(directory.path(), "/somewhere/base");
-  const auto found = find_model(directory.path().string(), log::Log{});
+  const auto found = find_model(directory.path().string(), {log::Log{}});
   EXPECT_EQ(found.directory, directory.path());
   EXPECT_EQ(found.base, "");
 }
@@ -92,7 +91,7 @@ TEST(FindModel, SaysHowToContinueAStoppedRun) {
   const tests::TemporaryDirectory directory;
   write(directory / "mine/train_log.jsonl");
   const std::string place = (directory / "mine").string();
-  const auto problem = tests::problem_of([&] { find_model(place, log::Log{}); });
+  const auto problem = tests::problem_of([&] { find_model(place, {log::Log{}}); });
   EXPECT_EQ(problem, place +
                          ": is a run that was stopped before it had a model; to continue it: "
                          "seqtrain train with the same flags, --output-dir " +
@@ -104,11 +103,11 @@ TEST(FindModel, SaysThatThereIsNone) {
   const log::Log log;
   const std::string place = directory.path().string();
   EXPECT_NE(tests::problem_of([&] {
-              find_model(place, log);
+              find_model(place, {log});
             }).find(place + ": holds no model and no complete run"),
             std::string::npos);
   EXPECT_NE(
-      tests::problem_of([&] { find_model(place + "/absent", log); }).find("no such directory"),
+      tests::problem_of([&] { find_model(place + "/absent", {log}); }).find("no such directory"),
       std::string::npos);
 }
 

@@ -10,12 +10,13 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/hub/fetch_dataset.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/storage/find_model.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/from_hub.hpp>
+#include <seqtrain/storage/open.hpp>
+#include <seqtrain/storage/place.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::experiment {
@@ -134,20 +135,21 @@ inline std::optional<run::CardDataset> card_dataset(const cli::TrainFlags& flags
                           .test_split = flags.test_split};
 }
 
-/// Returns the flags with local paths in place of the inputs' gs:// addresses and names on the hub.
+/// Returns the flags with local paths in place of the inputs' addresses and names on the hub.
 /// Calls `check` with the flags when the examples are here, before the model is fetched.
 inline cli::TrainFlags with_local_inputs(
-    cli::TrainFlags flags, const log::Log& log,
+    cli::TrainFlags flags, const storage::Options& storages,
     const std::function<void(const cli::TrainFlags&)>& check = {}) {
-  if (gcs::is_gs(flags.output_dir)) {
-    throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
+  storage::demand_local(flags.output_dir, "--output-dir", "see --job-dir");
+  for (const auto& place : {flags.job_dir, flags.checkpoint_dir, flags.logging_dir}) {
+    (void)storage::is_local(place, storages);  // it may be in no known storage
   }
   for (std::string* place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
-    *place = storage::local_inputs(*place, log);
+    *place = storage::fetch_all(*place, storages);
   }
-  use_dataset(flags, log);
+  use_dataset(flags, storages.log);
   if (check) check(flags);
-  flags.model = storage::find_model(flags.model, log).directory.string();
+  flags.model = storage::find_model(flags.model, storages).directory.string();
   return flags;
 }
 

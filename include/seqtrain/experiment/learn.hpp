@@ -27,7 +27,7 @@ inline void learn_from_teacher(const Program& program, const Prepared& run, Exam
   if (run.flags.teacher.empty()) return;
   const auto bytes = program.processes.once([&] {
     const auto rows = examples.train_rows();
-    const auto logits = ask_teacher({.log = program.log,
+    const auto logits = ask_teacher({.storages = program.storages,
                                      .flags = run.flags,
                                      .labels = run.labels,
                                      .rows = rows,

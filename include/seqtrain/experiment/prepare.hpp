@@ -39,7 +39,7 @@
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
@@ -52,6 +52,7 @@ namespace seqtrain::experiment {
 /// A program that fine-tunes: its flags as they are given, its processes and its device.
 struct Program {
   const log::Log& log;
+  const storage::Options& storages;  ///< with the same log
   const std::string& name;
   const cli::TrainFlags& given;
   const cli::Flags& parser;
@@ -128,7 +129,7 @@ inline void check_before_the_model(const Program& program, const cli::TrainFlags
                      "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
   }
   (void)run::RunDirectory{flags.run_directory(program.name, program.processes.is_first())};
-  if (!storage::is_elsewhere(flags.model)) return;
+  if (!storage::is_elsewhere(flags.model, program.storages)) return;
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
   for (const auto* const place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
@@ -226,9 +227,9 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   std::optional<PushToHub> repository;
   if (first) repository.emplace(program.given, log);
   auto flags = with_local_inputs(
-      program.processes.in_one_directory(program.given, program.name), log,
+      program.processes.in_one_directory(program.given, program.name), program.storages,
       [&](const cli::TrainFlags& files) { check_before_the_model(program, files); });
-  flags = with_local_teacher(std::move(flags), log);
+  flags = with_local_teacher(std::move(flags), program.storages);
   if (weights::is_adapter(flags.model)) {
     throw InputError{"is an adapter",
                      {.object = flags.model},
@@ -239,7 +240,7 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   auto dataset = card_dataset(flags);
   run::RunDirectory directory{flags.run_directory(program.name, first)};
   program.place = directory.path().string();
-  auto job = first ? open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
+  auto job = first ? open_job_dir(flags.job_dir, program.storages) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
   keep_way_of_model(program, tokenizer, flags, results.flags);
   auto labels = flags.choose_labels([&](const auto& spellings, const std::string& name) {
@@ -247,7 +248,7 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   });
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
-  if (storage::is_elsewhere(given)) options.base_name = given;
+  if (storage::is_elsewhere(given, program.storages)) options.base_name = given;
   options.head = program.head;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
@@ -271,9 +272,9 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
     settings.emplace_back("pooling", describe_pooling(*form));
   }
   program.processes.check_equal(settings);
-  auto checkpoints =
-      first ? std::make_unique<RunCheckpoints>(flags, directory, settings, results.versions, log)
-            : nullptr;
+  auto checkpoints = first ? std::make_unique<RunCheckpoints>(flags, directory, settings,
+                                                              results.versions, program.storages)
+                           : nullptr;
   const auto replicas = program.processes.replicas(flags.replicas, checkpoints.get());
   return {.flags = std::move(flags),
           .directory = std::move(directory),

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flags.hpp>
@@ -12,6 +13,7 @@
 #include <seqtrain/experiment/run.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/own_head.hpp>
+#include <seqtrain/storage/scheme.hpp>
 
 namespace seqtrain::experiment {
 
@@ -19,8 +21,9 @@ namespace seqtrain::experiment {
 struct ProgramOptions {
   std::string name;
   std::string purpose = "fine-tunes a classifier of texts";
-  cli::TrainFlags defaults = {};            ///< values of flags that are not given
-  std::optional<model::OwnHead> head = {};  ///< replaces the head of the model that is loaded
+  cli::TrainFlags defaults = {};              ///< values of flags that are not given
+  std::optional<model::OwnHead> head = {};    ///< replaces the head of the model that is loaded
+  std::vector<storage::Scheme> schemes = {};  ///< further storages for inputs and results
   /// Adds flags of the program's own, each bound to a variable that outlives the program. They
   /// determine the results of a run, so it resumes only with equal values.
   std::function<void(cli::Flags&)> add_flags = {};

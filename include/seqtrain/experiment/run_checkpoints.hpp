@@ -11,15 +11,13 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/files.hpp>
-#include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
-#include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -27,8 +25,8 @@
 namespace seqtrain::experiment {
 
 /// Saves and resumes a program's run. Checkpoints are in `--checkpoint-dir`, by default in a folder
-/// of the run's directory. If `--checkpoint-dir` is a bucket, each checkpoint is first written to
-/// that folder.
+/// of the run's directory. If `--checkpoint-dir` is in another storage, each checkpoint is first
+/// written to that folder.
 class RunCheckpoints {
   using TrainFlags = cli::TrainFlags;
   using RunDirectory = run::RunDirectory;
@@ -38,11 +36,11 @@ class RunCheckpoints {
   /// `settings` are the result of `run_settings`. Throws `InputError` if the place cannot be used,
   /// or if a finished run is to be continued that has no checkpoint.
   RunCheckpoints(const TrainFlags& flags, const RunDirectory& run, Pairs settings, Pairs versions,
-                 log::Log log)
-      : log_{std::move(log)},
+                 storage::Options storages)
+      : storages_{std::move(storages)},
         replaced_{flags.replaces_checkpoints() ? std::optional{run} : std::nullopt},
         keeper_{local_directory(flags, run), open_remote(flags),
-                options(flags, run, std::move(settings), std::move(versions), log_)} {
+                options(flags, run, std::move(settings), std::move(versions))} {
     std::error_code none;
     const bool finished =
         flags.continues_by_itself() && std::filesystem::exists(run.metrics(), none);
@@ -80,9 +78,9 @@ class RunCheckpoints {
   /// Returns options for `StopSignals` with which the log says, when the grace time is over, what
   /// is not saved.
   [[nodiscard]] cli::StopSignalsOptions stop_options(const TrainFlags& flags) const {
-    return {.grace_seconds = flags.grace_seconds, .log = log_.warnings(), .unfinished = [this] {
-              return keeper_.unfinished();
-            }};
+    return {.grace_seconds = flags.grace_seconds,
+            .log = storages_.log.warnings(),
+            .unfinished = [this] { return keeper_.unfinished(); }};
   }
 
   /// Throws `Error` if the newest checkpoint is not stored where it should be. Call it when the
@@ -92,31 +90,32 @@ class RunCheckpoints {
   }
 
  private:
-  static sink::Directory local_directory(const TrainFlags& flags, const RunDirectory& run) {
-    const bool beside = flags.checkpoint_dir.empty() || gcs::is_gs(flags.checkpoint_dir);
-    return sink::Directory{beside ? run.checkpoints()
-                                  : std::filesystem::path{flags.checkpoint_dir}};
+  [[nodiscard]] sink::Directory local_directory(const TrainFlags& flags,
+                                                const RunDirectory& run) const {
+    const std::string& place = flags.checkpoint_dir;
+    const bool beside = place.empty() || !storage::is_local(place, storages_);
+    return sink::Directory{beside ? run.checkpoints() : std::filesystem::path{place}};
   }
 
   sink::Any* open_remote(const TrainFlags& flags) {
-    if (!gcs::is_gs(flags.checkpoint_dir)) return nullptr;
-    return &remote_.emplace(open_bucket(flags.checkpoint_dir, log_));
+    if (storage::is_local(flags.checkpoint_dir, storages_)) return nullptr;
+    return &remote_.emplace(storage::open_writable(flags.checkpoint_dir, storages_));
   }
 
-  static train::CheckpointOptions options(const TrainFlags& flags, const RunDirectory& run,
-                                          Pairs settings, Pairs versions, const log::Log& log) {
+  [[nodiscard]] train::CheckpointOptions options(const TrainFlags& flags, const RunDirectory& run,
+                                                 Pairs settings, Pairs versions) const {
     const bool by_name = !flags.continues_by_itself() && !flags.begins_anew();
     return {.every = flags.checkpoint_every,
             .minutes = flags.checkpoint_minutes,
             .keep = flags.keep_checkpoints,
-            .resume = by_name ? storage::local_input(flags.resume, log).string() : flags.resume,
+            .resume = by_name ? storage::fetch(flags.resume, storages_).string() : flags.resume,
             .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
             .settings = std::move(settings),
             .versions = std::move(versions),
-            .log = report::notices_to(log)};
+            .log = report::notices_to(storages_.log)};
   }
 
-  log::Log log_;
+  storage::Options storages_;
   std::optional<FileLock> output_lock_;
   std::optional<RunDirectory> replaced_;
   std::optional<sink::Any> remote_;

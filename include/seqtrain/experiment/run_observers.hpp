@@ -10,8 +10,6 @@
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/experiment/run_checkpoints.hpp>
-#include <seqtrain/gcs/sink.hpp>
-#include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log.hpp>
 #include <seqtrain/machine.hpp>
 #include <seqtrain/page.hpp>
@@ -19,7 +17,7 @@
 #include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
-#include <seqtrain/sink/any.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 
@@ -45,8 +43,8 @@ class RunObservers {
   /// Creates an object that observes nothing.
   RunObservers() = default;
 
-  RunObservers(const Options& options, const log::Log& log)
-      : parts_{std::make_unique<Parts>(options, log)} {}
+  RunObservers(const Options& options, const storage::Options& storages)
+      : parts_{std::make_unique<Parts>(options, storages, storages.log)} {}
 
   /// Passes an event of a fit or an evaluation on to each observer.
   template <class Event>
@@ -90,14 +88,14 @@ class RunObservers {
     report::Throughput<> throughput = {};
     page::RunPage page;
 
-    Parts(const Options& options, const log::Log& log)
+    Parts(const Options& options, const storage::Options& storages, const log::Log& log)
         : checkpoints{options.checkpoints},
           machine{{.gpu = options.on_gpu, .log = log.warnings()}},
           console{{.every = options.flags.log_every}, log},
           bar{{.enabled = log.on_terminal()}},
           records{options.run.log(),
                   {.every = options.flags.log_every, .warn = log.warnings(), .machine = figures()}},
-          tensorboard{open_tensorboard(options, log)},
+          tensorboard{open_tensorboard(options, storages)},
           trials{{.enabled = options.flags.hp_tune, .warn = log.warnings()}},
           page{options.page, options.answers} {}
 
@@ -105,21 +103,20 @@ class RunObservers {
       return [this] { return machine.latest(); };
     }
 
-    [[nodiscard]] std::optional<report::TensorBoard> open_tensorboard(const Options& options,
-                                                                      const log::Log& log) const {
+    [[nodiscard]] std::optional<report::TensorBoard> open_tensorboard(
+        const Options& options, const storage::Options& storages) const {
       const std::string& place = options.flags.logging_dir;
       if (place.empty()) return std::nullopt;
       report::TensorBoardOptions written{.every = options.flags.log_every,
                                          .flags = options.hyperparameters,
                                          .labels = options.labels,
                                          .machine = figures(),
-                                         .warn = log.warnings()};
-      if (!gcs::is_gs(place)) {
+                                         .warn = storages.log.warnings()};
+      if (storage::is_local(place, storages)) {
         return std::optional<report::TensorBoard>{std::in_place, std::filesystem::path{place},
                                                   std::move(written)};
       }
-      sink::Any bucket{gcs::Sink{place, {.client = {.log = log.warnings()}}}};
-      return std::optional<report::TensorBoard>{std::in_place, std::move(bucket),
+      return std::optional<report::TensorBoard>{std::in_place, storage::open(place, storages),
                                                 std::move(written)};
     }
   };

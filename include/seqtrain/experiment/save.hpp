@@ -15,7 +15,7 @@
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/run/predictions.hpp>
 #include <seqtrain/run/save_run.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/place.hpp>
 #include <seqtrain/text/loading/save_tokenizer.hpp>
 
 namespace seqtrain::experiment {

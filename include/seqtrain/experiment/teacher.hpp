@@ -19,22 +19,20 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
-#include <seqtrain/log/log.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/storage/find_model.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 namespace seqtrain::experiment {
 
-/// Returns the flags with a local path in place of the teacher's gs:// address or name on the hub.
+/// Returns the flags with a local path in place of the teacher's address or name on the hub.
 [[nodiscard]] inline cli::TrainFlags with_local_teacher(cli::TrainFlags flags,
-                                                        const log::Log& log) {
-  namespace cli = cli;
+                                                        const storage::Options& storages) {
   if (flags.teacher.ends_with(".jsonl")) {
-    flags.teacher = storage::local_input(flags.teacher, log).string();
+    flags.teacher = storage::fetch(flags.teacher, storages).string();
   } else if (!flags.teacher.empty()) {
-    flags.teacher = storage::find_model(flags.teacher, log).directory.string();
+    flags.teacher = storage::find_model(flags.teacher, storages).directory.string();
   }
   return flags;
 }
@@ -75,8 +73,8 @@ namespace seqtrain::experiment {
 
 /// The arguments of `ask_teacher`.
 struct TeacherQuestion {
-  const log::Log& log;
-  const cli::TrainFlags& flags;  ///< with local paths
+  const storage::Options& storages;  ///< with the log
+  const cli::TrainFlags& flags;      ///< with local paths
   const data::Labels& labels;
   std::span<const std::size_t> rows;  ///< the records of the training file to learn from, ascending
   std::size_t records;                ///< the number of all its records

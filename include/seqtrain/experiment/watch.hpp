@@ -75,7 +75,7 @@ struct Watch {
            .on_gpu = program.device.is_cuda(),
            .page = std::move(page),
            .answers = answers},
-          program.log};
+          program.storages};
 }
 
 }  // namespace seqtrain::experiment

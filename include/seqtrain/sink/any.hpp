@@ -43,6 +43,10 @@ class Any {
   /// Cancels the store's calls if it has `cancel`, else does nothing.
   void cancel() { store_->cancel(); }
 
+  /// Throws `InputError` if the store finds that it cannot be written. Does nothing if the store
+  /// has no `check_writable`.
+  void check_writable() { store_->check_writable(); }
+
   /// Returns the store if it is a `Directory`, else null.
   [[nodiscard]] const Directory* directory() const { return store_->directory(); }
 
@@ -60,6 +64,7 @@ class Any {
                                                std::int64_t generation) = 0;
     virtual void remove(std::string_view key) = 0;
     virtual void cancel() = 0;
+    virtual void check_writable() = 0;
     [[nodiscard]] virtual const Directory* directory() const = 0;
   };
 
@@ -82,6 +87,9 @@ class Any {
     void remove(std::string_view key) override { store.remove(key); }
     void cancel() override {
       if constexpr (requires { store.cancel(); }) store.cancel();
+    }
+    void check_writable() override {
+      if constexpr (requires { store.check_writable(); }) store.check_writable();
     }
     [[nodiscard]] const Directory* directory() const override {
       if constexpr (std::same_as<S, Directory>) return &store;

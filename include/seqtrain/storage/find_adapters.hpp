@@ -10,9 +10,9 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/log/log.hpp>
 #include <seqtrain/storage/find_model.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/open.hpp>
+#include <seqtrain/storage/place.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 namespace seqtrain::storage {
@@ -63,17 +63,17 @@ inline bool is_base(std::string named, std::string model) {
 /// warns if its base is another directory. `model` is the place of the base as it was given and as
 /// it was found.
 inline void check_base(const FoundModel& found, const std::string& model,
-                       const std::filesystem::path& directory, const log::Log& log) {
+                       const std::filesystem::path& directory, const Options& options) {
   if (!weights::is_adapter(found.directory)) return;
   const auto named = base_of(weights::read_adapter_config(found.directory));
   if (is_base(named, model) || is_base(named, directory.string())) return;
   const std::string problem = "is an adapter of " + named + ", not of " + model;
-  if (is_elsewhere(named) && is_elsewhere(model)) {
+  if (is_elsewhere(named, options) && is_elsewhere(model, options)) {
     throw InputError{problem, {.object = found.place}, "serve it with that model"};
   }
   std::error_code unknown;
   const bool same = std::filesystem::equivalent(named, directory, unknown);
-  if (!same && !unknown) log.warning(found.place + " " + problem);
+  if (!same && !unknown) options.log.warning(found.place + " " + problem);
 }
 
 /// Finds the adapters that `--adapters` gives: each entry is `name=PLACE`, or a folder of adapters.
@@ -83,7 +83,8 @@ inline void check_base(const FoundModel& found, const std::string& model,
 inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& given,
                                                const std::string& model,
                                                const std::filesystem::path& directory,
-                                               const std::string& model_name, const log::Log& log) {
+                                               const std::string& model_name,
+                                               const Options& options) {
   std::vector<NamedAdapter> adapters;
   std::vector<std::string> places;  // where they are looked for once all names are known
   for (const std::string& entry : given) {
@@ -107,8 +108,8 @@ inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& g
   }
   for (std::size_t i = 0; i < adapters.size(); ++i) {
     auto& found = adapters[i].found;
-    if (!places[i].empty()) found = find_model_folder(places[i], log);
-    check_base(found, model, directory, log);
+    if (!places[i].empty()) found = find_model_folder(places[i], options);
+    check_base(found, model, directory, options);
   }
   return adapters;
 }

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -13,19 +11,17 @@
 #include <utility>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/open.hpp>
-#include <seqtrain/log/log.hpp>
 #include <seqtrain/sink/manifest.hpp>
-#include <seqtrain/storage/local_input.hpp>
+#include <seqtrain/storage/list.hpp>
+#include <seqtrain/storage/open.hpp>
+#include <seqtrain/storage/place.hpp>
+#include <seqtrain/storage/scheme.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 namespace seqtrain::storage {
 
 /// The models among the names of files at a place.
 namespace model_names {
-
-/// The names of files below a place, with `/` between folders.
-using Names = std::set<std::string, std::less<>>;
 
 /// Returns the model's folder inside `folder`, or nothing if there is none. It is `folder` itself,
 /// or `model/` in it if `folder` is a run's. `folder` is empty or ends with `/`.
@@ -77,59 +73,29 @@ inline std::optional<std::string> choose_model(const Names& names) {
   return chosen;
 }
 
-/// Returns the names of the files in a directory and in its folders.
-inline Names names_below(const std::filesystem::path& directory) {
-  Names names;
-  std::error_code error;
-  using Entries = std::filesystem::recursive_directory_iterator;
-  constexpr auto follow = std::filesystem::directory_options::follow_directory_symlink;
-  for (Entries entry{directory, follow, error}; !error && entry != Entries{};
-       entry.increment(error)) {
-    if (entry.depth() >= 2) entry.disable_recursion_pending();
-    if (entry->is_regular_file(error)) {
-      names.insert(entry->path().lexically_relative(directory).generic_string());
-    }
-  }
-  if (error) {
-    throw InputError{"cannot be read: " + error.message(), {.object = directory.string()}};
-  }
-  return names;
-}
-
-/// Returns the names of all objects below a place in a bucket.
-inline Names names_below(const gcs::Uri& place, const log::Log& log) {
-  Names names;
-  const auto directory = place.as_directory();
-  gcs::open_client({.log = log.warnings()}).list(directory, [&](const gcs::ObjectInfo& object) {
-    names.insert(object.uri.name.substr(directory.name.size()));
-  });
-  return names;
-}
-
 }  // namespace model_names
 
 /// A model that was found.
 struct FoundModel {
-  std::string place;                ///< its folder, local or `gs://`
+  std::string place;                ///< its folder, local or in another storage
   std::filesystem::path directory;  ///< the folder, or a verified local copy
   std::filesystem::path base = {};  ///< a local copy of an adapter's base, if that is elsewhere
 };
 
 /// Finds the folder of the model at a place, as `find_model` does, but not the base of an adapter.
-[[nodiscard]] inline FoundModel find_model_folder(const std::string& place, const log::Log& log) {
-  const auto fetch = [&](const auto& client, const auto& cache, const auto& options) {
-    return hub::fetch_model(client, cache, hub::Name::parse(place), options);
-  };
-  if (is_on_hub(place)) return {.place = place, .directory = from_hub(log, fetch)};
-  const bool remote = gcs::is_gs(place);
-  if (!remote) demand_directory(place, "model");
-  const auto names = remote ? model_names::names_below(gcs::Uri::parse(place), log)
-                            : model_names::names_below(std::filesystem::path{place});
+[[nodiscard]] inline FoundModel find_model_folder(const std::string& place,
+                                                  const Options& options) {
+  const Scheme* const scheme = find_scheme(place, options, Use::model);
+  if (scheme && scheme->fetch_model) {
+    return {.place = place, .directory = scheme->fetch_model(place, options.log)};
+  }
+  if (!scheme) demand_directory(place, "model");
+  const auto names = scheme ? scheme->list(place, options.log) : names_below(place);
   const auto folder = model_names::choose_model(names);
   if (!folder) {
     const auto config = std::filesystem::path{place} / "config.json";
     std::error_code ignored;
-    if (!remote && std::filesystem::exists(std::filesystem::symlink_status(config, ignored))) {
+    if (!scheme && std::filesystem::exists(std::filesystem::symlink_status(config, ignored))) {
       throw InputError{"is not a regular file", {.object = config.string()}};
     }
     const bool stopped = names.contains("train_log.jsonl");
@@ -146,7 +112,7 @@ struct FoundModel {
   if (!folder->empty()) {
     found += (place.ends_with('/') ? "" : "/") + folder->substr(0, folder->size() - 1);
   }
-  return {.place = found, .directory = local_input(found, log)};
+  return {.place = found, .directory = fetch(found, options)};
 }
 
 /// Returns the place of an adapter's base.
@@ -155,14 +121,14 @@ inline std::string base_of(const weights::AdapterConfig& config) {
 }
 
 /// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
-/// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
-/// hub. From a bucket only the model's files are fetched. The base of an adapter is fetched too.
-/// Throws `InputError` if there is no model.
-inline FoundModel find_model(const std::string& place, const log::Log& log) {
-  auto found = find_model_folder(place, log);
+/// dated runs, whose newest complete run is taken. The place is local, in another storage or
+/// a name on the hub. From a bucket only the model's files are fetched. The base of an adapter is
+/// fetched too. Throws `InputError` if there is no model.
+inline FoundModel find_model(const std::string& place, const Options& options) {
+  auto found = find_model_folder(place, options);
   if (!weights::is_adapter(found.directory)) return found;
   const auto base = base_of(weights::read_adapter_config(found.directory));
-  if (is_elsewhere(base)) found.base = find_model_folder(base, log).directory;
+  if (is_elsewhere(base, options)) found.base = find_model_folder(base, options).directory;
   return found;
 }
 

@@ -15,6 +15,7 @@
 #include <seqtrain/experiment/program.hpp>
 #include <seqtrain/experiment/run.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/train/stopped.hpp>
 
@@ -39,7 +40,9 @@ inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
   std::string place;
   try {
     processes.tell_errors([&] {
+      const storage::Options storages{.log = log, .schemes = options.schemes};
       const Program program{.log = log,
+                            .storages = storages,
                             .name = options.name,
                             .given = flags,
                             .parser = parser,

@@ -74,12 +74,12 @@ inline std::vector<float> write_answers(const TeacherQuestion& question,
                      "take one that gives each text one label"};
   }
   (void)ids_of_labels(teacher.labels(), question.labels, place);
-  question.log.info("The teacher " + place + " answers " + std::to_string(question.rows.size()) +
-                    " training texts");
+  question.storages.log.info("The teacher " + place + " answers " +
+                             std::to_string(question.rows.size()) + " training texts");
   std::filesystem::create_directories(file.parent_path());
   AtomicFile out{file};
   predict::Window window{teacher};
-  log::Bar<> bar{{.enabled = question.log.on_terminal()}};
+  log::Bar<> bar{{.enabled = question.storages.log.on_terminal()}};
   const auto begin = std::chrono::steady_clock::now();
   std::int64_t done = 0;
   AnswerReader reader{question.labels, place};
@@ -151,12 +151,12 @@ inline std::vector<float> read_answers(const TeacherQuestion& question,
 SEQTRAIN_SEPARATE std::vector<float> ask_teacher(const TeacherQuestion& question) {
   const std::string& teacher = question.flags.teacher;
   if (teacher.ends_with(".jsonl")) return detail::logits_in(teacher, question);
-  const auto found = storage::find_model(teacher, question.log);
+  const auto found = storage::find_model(teacher, question.storages);
   const auto file = detail::place_of_answers(question, found);
   std::error_code none;
   auto logits = std::filesystem::exists(file, none) ? detail::read_answers(question, file)
                                                     : detail::write_answers(question, found, file);
-  question.log.info("The teacher's answers are in " + file.string());
+  question.storages.log.info("The teacher's answers are in " + file.string());
   return logits;
 }
 

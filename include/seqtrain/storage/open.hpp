@@ -1,0 +1,127 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/storage/place.hpp>
+#include <seqtrain/storage/scheme.hpp>
+#include <seqtrain/storage/schemes.hpp>
+
+namespace seqtrain::storage {
+
+/// What the functions of this room need besides a place.
+struct Options {
+  log::Log log;                      ///< gets retries, and the progress of a model's files
+  std::vector<Scheme> schemes = {};  ///< the program's own, which are asked before the known ones
+};
+
+/// What a place is for.
+enum class Use { results, inputs, model };
+
+namespace detail {
+
+inline bool serves(const Scheme& scheme, Use use) {
+  if (use == Use::results) return scheme.open != nullptr;
+  const bool inputs = scheme.list && scheme.fetch;
+  return inputs || (use == Use::model && scheme.fetch_model);
+}
+
+/// Returns the schemes of the program and the known ones.
+inline std::vector<const Scheme*> all_schemes(const Options& options) {
+  std::vector<const Scheme*> all;
+  for (const auto* const list : {&options.schemes, &known_schemes()}) {
+    for (const Scheme& scheme : *list) all.push_back(&scheme);
+  }
+  return all;
+}
+
+/// Throws an `InputError` about an address in no storage that serves this use.
+[[noreturn]] inline void refuse(const std::string& place, const Options& options, Use use) {
+  std::string problem = "is not in a storage that is known here";
+  std::vector<std::string> forms{use == Use::inputs ? "a local path" : "a directory"};
+  for (const Scheme* const scheme : all_schemes(options)) {
+    if (serves(*scheme, use)) forms.push_back(scheme->form);
+    if (!scheme->has(place)) continue;
+    problem = use == Use::results  ? "is in a storage that takes no results"
+              : use == Use::inputs ? "is in a storage without files to fetch"
+                                   : "is in a storage without models to fetch";
+  }
+  std::string remedy = "name " + forms.front();
+  for (std::size_t i = 1; i < forms.size(); ++i) {
+    remedy += (i + 1 < forms.size() ? ", " : " or ") + forms[i];
+  }
+  throw InputError{problem, {.object = place}, remedy};
+}
+
+}  // namespace detail
+
+/// Returns the scheme of a place, or null if the place is a local path. Throws `InputError` if it
+/// is an address in no storage that serves this use; the error lists those that do.
+[[nodiscard]] inline const Scheme* find_scheme(const std::string& place, const Options& options,
+                                               Use use) {
+  for (const Scheme* const scheme : detail::all_schemes(options)) {
+    if (detail::serves(*scheme, use) && scheme->has(place)) return scheme;
+  }
+  if (is_address(place)) detail::refuse(place, options, use);
+  return nullptr;
+}
+
+/// Tells whether a place for results is a local path. Throws the `InputError` of `find_scheme`.
+[[nodiscard]] inline bool is_local(const std::string& place, const Options& options) {
+  return find_scheme(place, options, Use::results) == nullptr;
+}
+
+/// Tells whether a model is in a storage that is known here, and not at a local path.
+[[nodiscard]] inline bool is_elsewhere(const std::string& place, const Options& options) {
+  return std::ranges::any_of(detail::all_schemes(options),
+                             [&](const Scheme* scheme) { return scheme->has(place); });
+}
+
+/// Opens a store for results and checkpoints: a directory, or a place in another storage. Throws
+/// `InputError` if there is no such storage or it cannot be used. Retries are logged.
+[[nodiscard]] inline sink::Any open(const std::string& place, const Options& options) {
+  const Scheme* const scheme = find_scheme(place, options, Use::results);
+  return scheme ? scheme->open(place, options.log) : sink::Any{sink::Directory{place}};
+}
+
+/// Opens a store as `open` does. Throws `InputError` also if it cannot be written.
+[[nodiscard]] inline sink::Any open_writable(const std::string& place, const Options& options) {
+  auto store = open(place, options);
+  store.check_writable();
+  return store;
+}
+
+/// Returns a local path for an input: a local or empty path unchanged, any other place as the path
+/// of a verified local copy. Throws `InputError` if it does not exist or may not be read. Retries
+/// are logged.
+[[nodiscard]] inline std::filesystem::path fetch(const std::string& place, const Options& options) {
+  const Scheme* const scheme = find_scheme(place, options, Use::inputs);
+  return scheme ? scheme->fetch(place, options.log) : std::filesystem::path{place};
+}
+
+/// Returns `places`, the files of a split separated by commas, with the path of its local copy in
+/// place of each address.
+[[nodiscard]] inline std::string fetch_all(const std::string& places, const Options& options) {
+  std::string result;
+  for (std::size_t begin = 0; begin <= places.size();) {
+    auto end = places.find(',', begin);
+    while (end < places.size() && !is_address(std::string_view{places}.substr(end + 1))) {
+      end = places.find(',', end + 1);  // a comma in a name, or between local files
+    }
+    end = std::min(end, places.size());
+    if (begin > 0) result += ',';
+    result += fetch(places.substr(begin, end - begin), options).string();
+    begin = end + 1;
+  }
+  return result;
+}
+
+}  // namespace seqtrain::storage
