@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -88,8 +89,8 @@ TEST_F(FetchInputs, PlacesInNoKnownStorageAreFoundBeforeAnythingIsFetched) {
     return problem_of([&] { with_local_inputs(flags, {log::Log{}}); });
   };
   const std::string unknown = "s3://bucket/a: is not in a storage that is known here; name ";
-  for (auto* const place :
-       {&TrainFlags::job_dir, &TrainFlags::checkpoint_dir, &TrainFlags::logging_dir}) {
+  for (std::string TrainFlags::*place : std::initializer_list<std::string TrainFlags::*>{
+           &TrainFlags::job_dir, &TrainFlags::checkpoint_dir, &TrainFlags::logging_dir}) {
     EXPECT_TRUE(problem_with(place).starts_with(unknown + "a directory or"));
   }
   EXPECT_EQ(problem_with(&TrainFlags::output_dir),
