@@ -1,9 +1,9 @@
 """extract.py OUT PAGE...: writes the C++ blocks of Markdown pages that open with ```cpp rooms=a,b.
 
 OUT/<page>_<n>.cpp is the page's n-th such block, OUT/<page>_<n>.txt the block ```text output that
-follows it, if one does. A block that opens with ```cpp example=NAME must be the program examples/own/NAME.cpp. OUT/<page>_<n>.hpp is the block without its includes in a namespace <page>_<n>,
-where `main` is a function that other code may call. Prints a line `name rooms has_main has_output` for
-each.
+follows it, if one does. A block that opens with ```cpp example=NAME must be the program NAME in examples/own.
+OUT/<page>_<n>.hpp is the block without its includes in a namespace <page>_<n>, where `main` is a function that
+other code may call. Prints a line `name rooms has_main has_output` for each.
 """
 
 import re
@@ -21,10 +21,10 @@ def write(path, text):
 
 
 def check_example(page, marks, code):
-    """Ends the script if a block that opens with ```cpp example=NAME is not the program examples/own/NAME.cpp."""
+    """Ends the script if a block that opens with ```cpp example=NAME is not the program NAME in examples/own."""
     for name in (mark.removeprefix("example=") for mark in marks if mark.startswith("example=")):
         if (EXAMPLES / f"{name}.cpp").read_text() != code:
-            sys.exit(f"{page}: the block of {name} differs from examples/own/{name}.cpp")
+            sys.exit(f"{page}: the block of {name} differs from that program in examples/own")
 
 
 def blocks(page):
