@@ -19,7 +19,7 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// `make check` runs 20,000 histories, `make chaos` a million.
+/// `make check` runs 8,000 histories, `make chaos` a million.
 constexpr std::uint64_t usual_count = 300;
 
 /// Runs random histories of killed, stopped, failing and replaced runs. A failing history is shrunk
