@@ -17,9 +17,5 @@ int imdb_main(int argc, char** argv) {
   const experiment::ProgramOptions options{.name = "imdb",
                                            .purpose = "fine-tunes a classifier on film reviews",
                                            .defaults = std::move(defaults)};
-  return experiment::run(argc, argv, options, [](experiment::Run& run) {
-    auto model = run.model();
-    auto optimizer = run.optimizer(model);
-    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
-  });
+  return experiment::run(argc, argv, options, [](experiment::Run& run) { run.fit(run.trainer()); });
 }

@@ -1,6 +1,5 @@
 // A head of your own: two layers on the mean of a text's hidden states, which any backend computes.
 #include <cstdint>
-#include <utility>
 
 #include <torch/nn/functional/activation.h>
 #include <torch/nn/modules/linear.h>
@@ -22,9 +21,5 @@ struct TwoLayers : torch::nn::Module {
 int main(int argc, char** argv) {
   const experiment::ProgramOptions options{
       .name = "own_head", .head = model::own_head<TwoLayers>(model::Pooling::mean)};
-  return experiment::run(argc, argv, options, [](experiment::Run& run) {
-    auto model = run.model();
-    auto optimizer = run.optimizer(model);
-    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
-  });
+  return experiment::run(argc, argv, options, [](experiment::Run& run) { run.fit(run.trainer()); });
 }

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include <seqtrain/experiment.hpp>
 
@@ -25,9 +24,6 @@ struct TopTwo {
 };
 
 int main(int argc, char** argv) {
-  return experiment::run(argc, argv, {.name = "own_metric"}, [](experiment::Run& run) {
-    auto model = run.model();
-    auto optimizer = run.optimizer(model);
-    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()}, TopTwo{});
-  });
+  return experiment::run(argc, argv, {.name = "own_metric"},
+                         [](experiment::Run& run) { run.fit(run.trainer(), TopTwo{}); });
 }

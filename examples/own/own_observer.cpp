@@ -1,7 +1,6 @@
 // An observer of your own: it logs the step with the largest loss of each epoch.
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include <seqtrain/experiment.hpp>
 
@@ -27,10 +26,6 @@ class Worst {
 };
 
 int main(int argc, char** argv) {
-  return experiment::run(argc, argv, {.name = "own_observer"}, [](experiment::Run& run) {
-    auto model = run.model();
-    auto optimizer = run.optimizer(model);
-    run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()},
-            Worst{run.log()});
-  });
+  return experiment::run(argc, argv, {.name = "own_observer"},
+                         [](experiment::Run& run) { run.fit(run.trainer(), Worst{run.log()}); });
 }

@@ -29,6 +29,12 @@ TEST(Joined, PutsCommasBetweenTexts) {
   EXPECT_EQ(joined(std::vector<std::string>{"one", "two", "three"}), "one, two, three");
 }
 
+TEST(Joined, PutsAnotherWordBeforeTheLastText) {
+  EXPECT_EQ(joined(std::vector<std::string>{"one"}, " or "), "one");
+  EXPECT_EQ(joined(std::vector<std::string>{"one", "two"}, " or "), "one or two");
+  EXPECT_EQ(joined(std::vector<std::string>{"one", "two", "three"}, " or "), "one, two or three");
+}
+
 TEST(Joined, TakesAnyTexts) {
   EXPECT_EQ(joined(std::array<std::string_view, 2>{"b", "a"}), "b, a");
   EXPECT_EQ(joined(std::set<std::string>{"b", "a"}), "a, b");

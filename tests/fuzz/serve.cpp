@@ -44,7 +44,7 @@ void read_body(std::string_view body) {
   accepts([&] { static_cast<void>(serve::tei::read_tokenize(body, 100)); });
   accepts([&] {
     const serve::Request request =
-        serve::read_request(body, table().forms().predict, {.client_batch = 32, .texts = 100});
+        serve::read_by_form(body, table().forms().predict, {.client_batch = 32, .texts = 100});
     require(!request.single || request.texts.size() == 1);
     const auto predictions = predictions_of(request);
     const auto answer = serve::answer(request, {.labels = {"no", "yes"}}, predictions);

@@ -85,7 +85,7 @@ inline const serve::BodyForms& all_forms() {
 }
 
 inline serve::Request read_request(std::string_view body, const serve::TextLimits& limits = {}) {
-  return serve::read_request(body, all_forms().predict, limits);
+  return serve::read_by_form(body, all_forms().predict, limits);
 }
 inline serve::Request read_rerank(std::string_view body, const serve::TextLimits& limits = {}) {
   return serve::read_rerank(body, all_forms().rank, limits);

@@ -19,6 +19,7 @@
 #include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
@@ -207,15 +208,14 @@ class Flags : public FlagList {
   }
 
  private:
-  /// Returns the words as `a, b or c`.
+  /// Returns the words as `a, b or c`, without the empty one.
   template <class T>
   static std::string either(const Words<T>& words) {
-    std::string text;
+    std::vector<std::string_view> names;
     for (const auto& [word, value] : words) {
-      if (!text.empty()) text += &word == &words.back().first ? " or " : ", ";
-      text += word;
+      if (!word.empty()) names.push_back(word);
     }
-    return text;
+    return joined(names, " or ");
   }
 
   boost::program_options::options_description& options() { return sections_.back(); }

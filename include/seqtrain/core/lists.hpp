@@ -21,14 +21,15 @@ namespace seqtrain {
   return parts;
 }
 
-/// Returns the texts with commas between them, for messages.
-template <std::ranges::input_range Texts>
-[[nodiscard]] std::string joined(const Texts& texts) {
+/// Returns the texts with commas between them, for messages, and `last`, such as " or ", before the
+/// last one.
+template <std::ranges::forward_range Texts>
+[[nodiscard]] std::string joined(const Texts& texts, std::string_view last = ", ") {
   std::string list;
-  std::string_view before;
+  auto left = std::ranges::distance(texts);
   for (const std::string_view text : texts) {
-    list.append(before).append(text);
-    before = ", ";
+    list.append(text);
+    if (--left > 0) list.append(left == 1 ? last : ", ");
   }
   return list;
 }

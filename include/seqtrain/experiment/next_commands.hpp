@@ -26,16 +26,15 @@ inline OtherProgram other_program(std::string_view started_as, const std::string
   if (here.filename() == "seqtrain") {
     return {.command = cli::shell_word(here.string()) + " " + name};
   }
+  if (!here.has_parent_path()) return {.command = name};
   const auto beside = here.parent_path() / name;
+  const std::string command = cli::shell_word(beside.string());
   std::error_code none;
-  const OtherProgram other{.command = cli::shell_word(beside.string())};
-  if (here.has_parent_path() && std::filesystem::exists(beside, none)) return other;
+  if (std::filesystem::exists(beside, none)) return {.command = command};
   const auto tree = (here.parent_path() / "..").lexically_normal();
-  if (!here.has_parent_path() || !std::filesystem::exists(tree / "CMakeCache.txt", none)) {
-    return {.command = name};
-  }
+  if (!std::filesystem::exists(tree / "CMakeCache.txt", none)) return {.command = name};
   return {
-      .command = other.command,
+      .command = command,
       .build = "cmake --build " + cli::shell_word(tree.string()) + " --target " + name + " && "};
 }
 

@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/experiment/run.hpp>
-#include <seqtrain/log/log.hpp>
 #include <seqtrain/model/own_head.hpp>
 #include <seqtrain/storage/scheme.hpp>
 

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <optional>
-#include <span>
+#include <cstdint>
+#include <stop_token>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <seqtrain/cli/stop_signals.hpp>
@@ -23,7 +22,7 @@
 #include <seqtrain/optim/make.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/calibrate.hpp>
-#include <seqtrain/run/model_card.hpp>
+#include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/train/selection.hpp>
@@ -31,6 +30,10 @@
 #include <seqtrain/trainer.hpp>
 
 namespace seqtrain::experiment {
+
+/// The trainer of `mnli`, from which most programs differ in the values of its policies only.
+using UsualTrainer = Trainer<dist::Replicated<model::AnyClassifier>, optim::Averaged<optim::Any>,
+                             data::BucketLoader, sink::Any>;
 
 /// A training run of a program that `experiment::run` has started. It makes the four policies of
 /// a `Trainer` from the program's flags. A program may use its own in place of any of them; `fit`
@@ -43,10 +46,10 @@ class Run {
   explicit Run(const Program& program)
       : program_{program},
         prepared_{prepare(program_)},
+        max_length_{prepared_.model.max_length()},
         signals_{prepared_.stop_options()},
         examples_{read_examples(program_, prepared_)},
         watch_{.answers = run::AnswerKeeper{is_first()}} {
-    max_length_ = prepared_.model.max_length();
     prepared_.model.set_loss(
         flags().loss_for<model::LossOptions>(examples_.train.set, prepared_.labels));
     learn_from_teacher(program_, prepared_, examples_, signals_.token());
@@ -123,6 +126,13 @@ class Run {
 
   /// Takes the sink of `--job-dir`, which gets the results too.
   [[nodiscard]] sink::Any sink() { return take(sink_taken_, "sink", std::move(prepared_.job)); }
+
+  /// Returns a trainer of these four policies.
+  [[nodiscard]] UsualTrainer trainer() {
+    auto trained = model();
+    auto steps = optimizer(trained);
+    return {std::move(trained), std::move(steps), batches(), sink()};
+  }
 
   /// Trains, evaluates after each epoch and saves checkpoints; then evaluates the best model, and
   /// saves and publishes it with its figures, answers and page. Observers and metrics may follow.
@@ -217,20 +227,16 @@ class Run {
 
   const Program& program_;
   Prepared prepared_;
+  const std::int64_t max_length_;  ///< of the model, which may be taken
   cli::StopSignals signals_;
   Examples examples_;
   Watch watch_;
   page::RunPageOptions page_;
-  std::int64_t max_length_ = 0;  ///< of the model
   bool model_taken_ = false;
   bool examples_taken_ = false;
   bool sink_taken_ = false;
   bool fitted_ = false;
 };
-
-/// The trainer of `mnli`, from which most programs differ in the values of its policies only.
-using UsualTrainer = Trainer<dist::Replicated<model::AnyClassifier>, optim::Averaged<optim::Any>,
-                             data::BucketLoader, sink::Any>;
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION
 extern template void Run::fit(UsualTrainer);

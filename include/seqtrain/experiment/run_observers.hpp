@@ -44,7 +44,7 @@ class RunObservers {
   RunObservers() = default;
 
   RunObservers(const Options& options, const storage::Options& storages)
-      : parts_{std::make_unique<Parts>(options, storages, storages.log)} {}
+      : parts_{std::make_unique<Parts>(options, storages)} {}
 
   /// Passes an event of a fit or an evaluation on to each observer.
   template <class Event>
@@ -88,15 +88,17 @@ class RunObservers {
     report::Throughput<> throughput = {};
     page::RunPage page;
 
-    Parts(const Options& options, const storage::Options& storages, const log::Log& log)
+    Parts(const Options& options, const storage::Options& storages)
         : checkpoints{options.checkpoints},
-          machine{{.gpu = options.on_gpu, .log = log.warnings()}},
-          console{{.every = options.flags.log_every}, log},
-          bar{{.enabled = log.on_terminal()}},
+          machine{{.gpu = options.on_gpu, .log = storages.log.warnings()}},
+          console{{.every = options.flags.log_every}, storages.log},
+          bar{{.enabled = storages.log.on_terminal()}},
           records{options.run.log(),
-                  {.every = options.flags.log_every, .warn = log.warnings(), .machine = figures()}},
+                  {.every = options.flags.log_every,
+                   .warn = storages.log.warnings(),
+                   .machine = figures()}},
           tensorboard{open_tensorboard(options, storages)},
-          trials{{.enabled = options.flags.hp_tune, .warn = log.warnings()}},
+          trials{{.enabled = options.flags.hp_tune, .warn = storages.log.warnings()}},
           page{options.page, options.answers} {}
 
     [[nodiscard]] std::function<std::vector<metrics::Figure>()> figures() const {

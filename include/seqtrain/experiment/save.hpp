@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -46,13 +47,6 @@ void save_run(const Program& program, const Prepared& run, const M& model, run::
   run::save_run(run.directory, model, save_tokenizer, run.results, std::move(facts));
 }
 
-/// Saves a model of the program's own and the figures. Its folder has the weights and the
-/// tokenizer, but no config.json, unless the model has a member `save_pretrained(directory)`.
-template <class M>
-void save_model(const Program& program, const Prepared& run, const M& model) {
-  save_run(program, run, model, {.library = "seqtrain"});
-}
-
 /// Saves the model and the figures. With `--merge-adapter` the base is loaded again, because the
 /// passes have not kept it as it was, and the adapter is merged into it.
 inline void save_model(const Program& program, const Prepared& run,
@@ -88,25 +82,21 @@ inline void save_predictions(const Prepared& run, const Examples& examples, cons
                          run.results.calibration ? run.results.calibration->apply(task) : task);
 }
 
-/// Returns what finds the window of an example that decided, which is nothing for a model of the
-/// program's own.
-template <class M>
-[[nodiscard]] page::RunPage::Explain explanation_of(const Prepared& run, M& model) {
-  if constexpr (std::same_as<M, model::AnyClassifier>) {
-    return deciding_passages(run.tokenizer, model);
-  } else {
-    return {};
-  }
-}
-
-/// Saves the model, the figures, the answers and the page in the run's directory.
+/// Saves the model, the figures, the answers and the page in the run's directory. The folder of a
+/// model of the program's own has the weights and the tokenizer, but no config.json, unless the
+/// model has a member `save_pretrained(directory)`.
 template <class M>
 void save(const Program& program, const Prepared& run, const Examples& examples, M& model,
           Watch& watch) {
-  save_model(program, run, model);
+  page::RunPage::Explain explain;
+  if constexpr (std::derived_from<M, model::AnyClassifier>) {
+    save_model(program, run, model);
+    explain = deciding_passages(run.tokenizer, model);
+  } else {
+    save_run(program, run, model, {.library = "seqtrain"});
+  }
   save_predictions(run, examples, watch);
-  watch.observers.finish_page(run.results, examples.test_is_dev(run.flags),
-                              explanation_of(run, model));
+  watch.observers.finish_page(run.results, examples.test_is_dev(run.flags), explain);
 }
 
 }  // namespace seqtrain::experiment

@@ -43,9 +43,8 @@ struct AdamOptions {
 
   void validate() const {
     validate_shared(*this, "adam");
+    validate_betas(*this, "adam");
     const Demand demand{"adam"};
-    demand(beta1 >= 0 && beta1 < 1, "beta1", "must be at least 0 and below 1");
-    demand(beta2 >= 0 && beta2 < 1, "beta2", "must be at least 0 and below 1");
     demand(std::isfinite(eps) && eps >= 0, "eps", "must be a number, not negative");
   }
 };

@@ -104,6 +104,14 @@ void validate_shared(const Options& options, std::string_view name) {
   }
 }
 
+/// Throws `InputError` unless the decays of two moments are in range.
+template <class Options>
+void validate_betas(const Options& options, std::string_view name) {
+  const Demand demand{name};
+  demand(options.beta1 >= 0 && options.beta1 < 1, "beta1", "must be at least 0 and below 1");
+  demand(options.beta2 >= 0 && options.beta2 < 1, "beta2", "must be at least 0 and below 1");
+}
+
 /// Options of a rule that has no others.
 struct RuleOptions {
   double lr = 1e-3;

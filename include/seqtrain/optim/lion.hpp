@@ -22,9 +22,7 @@ struct LionOptions {
 
   void validate() const {
     validate_shared(*this, "lion");
-    const Demand demand{"lion"};
-    demand(beta1 >= 0 && beta1 < 1, "beta1", "must be at least 0 and below 1");
-    demand(beta2 >= 0 && beta2 < 1, "beta2", "must be at least 0 and below 1");
+    validate_betas(*this, "lion");
   }
 };
 

@@ -29,10 +29,9 @@ struct MuonOptions {
 
   void validate() const {
     validate_shared(*this, "muon");
+    validate_betas(*this, "muon");
     const Demand demand{"muon"};
     demand(momentum >= 0 && momentum < 1, "momentum", "must be at least 0 and below 1");
-    demand(beta1 >= 0 && beta1 < 1, "beta1", "must be at least 0 and below 1");
-    demand(beta2 >= 0 && beta2 < 1, "beta2", "must be at least 0 and below 1");
     demand(std::isfinite(eps) && eps >= 0, "eps", "must be a number, not negative");
   }
 };

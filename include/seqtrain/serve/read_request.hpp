@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/request.hpp>
 
@@ -31,23 +32,18 @@ namespace detail {
 
 /// Returns the members by which objects are known, for an error: "neither `a` nor `b`".
 inline std::string none_of(const std::vector<BodyForm>& forms) {
-  std::vector<std::string_view> members;
+  std::vector<std::string> members;
   for (const BodyForm& form : forms) {
-    if (!form.member.empty()) members.push_back(form.member);
+    if (!form.member.empty()) members.push_back("`" + std::string{form.member} + "`");
   }
-  std::string text;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (i > 0) text += i + 1 == members.size() ? " nor " : ", ";
-    text.append("`").append(members[i]).append("`");
-  }
-  return (members.size() > 1 ? "neither " : "no ") + text;
+  return (members.size() > 1 ? "neither " : "no ") + joined(members, " nor ");
 }
 
 }  // namespace detail
 
 /// Reads the body of a request. Its form decides the contract: for example, an object with `inputs`
 /// is text-embeddings-inference's. Throws an `HttpError` that names the wrong field.
-[[nodiscard]] inline Request read_request(std::string_view body, const std::vector<BodyForm>& forms,
+[[nodiscard]] inline Request read_by_form(std::string_view body, const std::vector<BodyForm>& forms,
                                           const TextLimits& limits = {}) {
   return read_json(body, [&](const json::Value& root) {
     if (const auto* const form = detail::form_of(root, forms)) return form->read(root, limits);
@@ -58,7 +54,7 @@ inline std::string none_of(const std::vector<BodyForm>& forms) {
 
 /// Reads the body of a request by the forms of all contracts.
 [[nodiscard]] inline Request read_request(const Call& call) {
-  return read_request(call.http.body, call.forms.predict, call.limits());
+  return read_by_form(call.http.body, call.forms.predict, call.limits());
 }
 
 /// Reads the body of a request that ranks texts by their relevance to a query. A body without a

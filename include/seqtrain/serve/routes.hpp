@@ -21,7 +21,7 @@ namespace seqtrain::serve {
 /// The routes of all contracts of a server. It also decides what requests that have no route get.
 class RouteTable {
  public:
-  /// What the table has for a request.
+  /// The route of a request, or the methods that its path takes.
   struct Match {
     const Route* route = nullptr;  ///< null if there is no such path, or if it has other methods
     std::optional<std::string> model = {};  ///< the model's name in the path

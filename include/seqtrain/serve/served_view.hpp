@@ -20,7 +20,8 @@
 
 namespace seqtrain::serve {
 
-/// What contracts see of a server that has a model of type `P`. It refers to its arguments.
+/// The view that contracts have of a server whose model is a `P`. It refers to the arguments of
+/// its constructor.
 template <Servable P>
 class ServedView final : public ServerView {
  public:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
@@ -17,13 +18,13 @@
 
 namespace seqtrain::storage {
 
-/// What the functions of this room need besides a place.
+/// The log and the schemes with which places are opened and fetched.
 struct Options {
   log::Log log;                      ///< gets retries, and the progress of a model's files
   std::vector<Scheme> schemes = {};  ///< the program's own, which are asked before the known ones
 };
 
-/// What a place is for.
+/// The use of a place: it takes results, or it has files or a model to fetch.
 enum class Use { results, inputs, model };
 
 namespace detail {
@@ -54,11 +55,7 @@ inline std::vector<const Scheme*> all_schemes(const Options& options) {
               : use == Use::inputs ? "is in a storage without files to fetch"
                                    : "is in a storage without models to fetch";
   }
-  std::string remedy = "name " + forms.front();
-  for (std::size_t i = 1; i < forms.size(); ++i) {
-    remedy += (i + 1 < forms.size() ? ", " : " or ") + forms[i];
-  }
-  throw InputError{problem, {.object = place}, remedy};
+  throw InputError{problem, {.object = place}, "name " + joined(forms, " or ")};
 }
 
 }  // namespace detail

@@ -58,38 +58,36 @@ inline AdamOptions adam_options(const Choice& choice, LrFactors factors) {
   choice.validate();
   detail::check_trains(choice.type, parameters);
   LrFactors factors = layerwise(parameters, choice.layerwise_lr_decay);
-  std::string own_name{name(choice.type)};
+  const auto named = [&](auto optimizer) {
+    return Any{std::move(optimizer), std::string{name(choice.type)}};
+  };
   switch (choice.type) {
     case Choice::Type::lion:
-      return Any{Lion{{.lr = choice.lr,
-                       .beta1 = choice.beta1,
-                       .beta2 = choice.beta2,
-                       .weight_decay = choice.weight_decay,
-                       .lr_factors = std::move(factors)}},
-                 std::move(own_name)};
+      return named(Lion{{.lr = choice.lr,
+                         .beta1 = choice.beta1,
+                         .beta2 = choice.beta2,
+                         .weight_decay = choice.weight_decay,
+                         .lr_factors = std::move(factors)}});
     case Choice::Type::adafactor:
-      return Any{Adafactor{{.lr = choice.lr,
-                            .weight_decay = choice.weight_decay,
-                            .scale_parameter = false,
-                            .lr_factors = std::move(factors)}},
-                 std::move(own_name)};
+      return named(Adafactor{{.lr = choice.lr,
+                              .weight_decay = choice.weight_decay,
+                              .scale_parameter = false,
+                              .lr_factors = std::move(factors)}});
     case Choice::Type::sgd:
-      return Any{Sgd{{.lr = choice.lr,
-                      .momentum = choice.momentum.value_or(SgdOptions{}.momentum),
-                      .weight_decay = choice.weight_decay,
-                      .lr_factors = std::move(factors)}},
-                 std::move(own_name)};
+      return named(Sgd{{.lr = choice.lr,
+                        .momentum = choice.momentum.value_or(SgdOptions{}.momentum),
+                        .weight_decay = choice.weight_decay,
+                        .lr_factors = std::move(factors)}});
     case Choice::Type::muon:
-      return Any{Muon{{.lr = choice.lr,
-                       .momentum = choice.momentum.value_or(MuonOptions{}.momentum),
-                       .beta1 = choice.beta1,
-                       .beta2 = choice.beta2,
-                       .eps = choice.eps,
-                       .weight_decay = choice.weight_decay,
-                       .lr_factors = std::move(factors)}},
-                 std::move(own_name)};
+      return named(Muon{{.lr = choice.lr,
+                         .momentum = choice.momentum.value_or(MuonOptions{}.momentum),
+                         .beta1 = choice.beta1,
+                         .beta2 = choice.beta2,
+                         .eps = choice.eps,
+                         .weight_decay = choice.weight_decay,
+                         .lr_factors = std::move(factors)}});
     default:
-      return Any{Adam{detail::adam_options(choice, std::move(factors))}, std::move(own_name)};
+      return named(Adam{detail::adam_options(choice, std::move(factors))});
   }
 }
 

@@ -223,10 +223,9 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
     return HttpResponse{.body = info(server.facts(), server.own_task().value_or(predict::Task{}),
                                      server.longest_text(), server.options(), server.adapters())};
   };
-  const auto predict = [](const Call& call) { return read_request(call); };
   return {.routes = {{.path = "/info", .answer = describe},
-                     {.method = "POST", .path = "/predict", .read = predict},
-                     {.method = "POST", .path = "/", .read = predict},
+                     {.method = "POST", .path = "/predict", .read = read_request},
+                     {.method = "POST", .path = "/", .read = read_request},
                      {.method = "POST", .path = "/rerank", .read = rank},
                      {.method = "POST", .path = "/tokenize", .work = tokenize}},
           .forms = {.predict = {{.member = "inputs", .read = read}},

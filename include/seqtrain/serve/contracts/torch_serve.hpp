@@ -76,7 +76,7 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
   const auto field = forms::field_of(http.content_type, http.body);
   const std::string& body = field ? *field : http.body;
   auto text = read_text(body, field ? "" : http.content_type);
-  Request request = text ? *std::move(text) : read_request(body, call.forms.predict, call.limits());
+  Request request = text ? *std::move(text) : read_by_form(body, call.forms.predict, call.limits());
   if (call.model) request.model = *call.model;
   return request;
 }

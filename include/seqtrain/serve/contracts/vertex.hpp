@@ -113,17 +113,15 @@ inline void read_instance(const json::Value& instance, Text& text) {
 
 /// Returns the contract, without the paths that Vertex AI chooses.
 [[nodiscard]] inline Contract contract() {
-  const auto predict = [](const Call& call) { return read_request(call); };
-  return {.routes = {{.method = "POST", .path = "/vertex", .read = predict}},
+  return {.routes = {{.method = "POST", .path = "/vertex", .read = read_request}},
           .forms = {.predict = {{.member = "instances", .read = read}}}};
 }
 
 /// Returns the two paths that Vertex AI chooses. They may be any, even equal ones.
 [[nodiscard]] inline Contract chosen_paths(const ServiceOptions& options) {
-  const auto predict = [](const Call& call) { return read_request(call); };
   const bool is_ping = options.health_route == "/ping";
   const auto check = is_ping ? health::ping : health::check;
-  return {.routes = {{.method = "POST", .path = options.predict_route, .read = predict},
+  return {.routes = {{.method = "POST", .path = options.predict_route, .read = read_request},
                      {.path = options.health_route, .open = true, .answer = check}}};
 }
 
