@@ -4,6 +4,7 @@
 #include <seqtrain/metrics/calibration.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
+#include <seqtrain/metrics/label_errors.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
