@@ -11,8 +11,10 @@
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/example_stream.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/label_key.hpp>
+#include <seqtrain/data/label_names.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/data/like_labels.hpp>
@@ -22,6 +24,8 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/data/split_field.hpp>
 #include <seqtrain/data/split_files.hpp>
+#include <seqtrain/data/text_files.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/visit_examples.hpp>

@@ -213,5 +213,25 @@ TEST(FindLabels, RefusesAsManyLabelsAsExamples) {
   EXPECT_EQ(found(twice).size(), 21U);
 }
 
+TEST(FindLabels, NamesRegressionWhereLabelsAreManyNumbers) {
+  Names numbers;
+  for (int i = 0; i < 21; ++i) numbers.push_back(std::to_string(i) + ".5");
+  EXPECT_EQ(problem_of([&] { found(numbers); }),
+            "f: label: has 21 different labels in 21 examples, so it may hold numbers to predict; "
+            "those are --problem-type regression; or name all labels with --labels");
+}
+
+TEST(ChooseLabels, TakesTheFieldsOfTheNumbersOfPeople) {
+  const tests::TemporaryFile file{"text,good,bad\nx,3,1\n"};
+  const auto choose = [&](const std::string& field) {
+    return choose_labels({}, {}, file.path(), {.label_field = field, .soft_labels = true});
+  };
+  EXPECT_EQ(choose("good,bad").names(), (Names{"good", "bad"}));
+  EXPECT_TRUE(choose("good,bad").soft());
+  EXPECT_EQ(problem_of([&] { choose("good"); }),
+            "labels: are needed: soft labels do not name all of them; give them with --labels, in "
+            "the order of the probabilities");
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -151,5 +151,14 @@ TEST(UnknownWarning, IsEmptyForFewOrNoUnknownTokens) {
   EXPECT_EQ(unknown_warning(set, {}), "");
 }
 
+TEST(NearLeakWarning, CountsTextsThatAreNotEqual) {
+  DataSummary data;
+  data.dev.examples = 50;
+  data.dev.in_train = 3;
+  EXPECT_EQ(near_leak_warning(data, 3), "");
+  EXPECT_EQ(near_leak_warning(data, 5).substr(0, 47),
+            "2 (4.0 %) of the dev examples differ from a tra");
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -39,5 +39,19 @@ TEST(NearEqual, LeavesShortTextsThatDifferInAWord) {
   EXPECT_TRUE(near_equal(keys).empty());
 }
 
+TEST(NearEqual, CountsTheTextsOfAnotherSet) {
+  const auto keys_of = [](const std::vector<std::string>& texts) {
+    std::vector<TextKey> keys;
+    for (const auto& text : texts) keys.push_back(text_key(text));
+    return keys;
+  };
+  const auto train = keys_of({"A good film.", "Two dogs run", "two dogs  run!"});
+  EXPECT_EQ(count_near_equal(
+                train, keys_of({"a good film", "A GOOD, film", "another one", "another one"})),
+            2U);
+  EXPECT_EQ(count_near_equal(train, {}), 0U);
+  EXPECT_EQ(count_near_equal({}, keys_of({"a", "a"})), 0U);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

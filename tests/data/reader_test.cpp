@@ -126,8 +126,10 @@ TEST(Reader, NamesFileLineAndFieldOfABadJsonRecord) {
   EXPECT_EQ(problem(good + "{\"label\":0}"), "f:3: text: missing");
   EXPECT_EQ(problem(good + "{\"text\":7,\"label\":0}"), "f:3: text: expected a string");
   EXPECT_EQ(problem(good + "{\"text\":\"a\",\"label\":null}"), "f:3: label: missing");
-  EXPECT_EQ(problem(good + "{\"text\":\"a\",\"label\":0.5}"),
-            "f:3: label: a label is a name or a whole number");
+  EXPECT_EQ(
+      problem(good + "{\"text\":\"a\",\"label\":0.5}"),
+      "f:3: label: a label is a name or a whole number; numbers to predict are --problem-type "
+      "regression");
   EXPECT_EQ(problem(good + "{\"text\":\"a\",\"label\":[]}"), "f:3: label: missing");
   EXPECT_EQ(
       problem(
@@ -162,7 +164,10 @@ TEST(Reader, TakesAListOfOneLabel) {
             "export the labels of whole texts, such as doccano's text classification");
   EXPECT_NE(problem(first + R"([{"a":1}]})").find("a list holds lists or objects"),
             std::string::npos);
-  EXPECT_EQ(problem(first + R"([0.5]})"), "f:1: label: a label is a name or a whole number");
+  EXPECT_EQ(
+      problem(first + R"([0.5]})"),
+      "f:1: label: a label is a name or a whole number; numbers to predict are --problem-type "
+      "regression");
   EXPECT_EQ(problem(first + R"([null]})"), "f:1: label: missing");
   EXPECT_EQ(read(first + R"([]})", "f", {.label_optional = true}), Found{"a|~|~"});
 }
@@ -404,6 +409,95 @@ TEST(WrongFile, IsFoundWhateverItsName) {
               (void)recognise_format("version https://git-lfs.github.com/spec/v1\n", "t.jsonl");
             }).find("git-lfs"),
             std::string::npos);
+}
+
+/// Returns `text|kept,…` for each example; a value that is JSON is in parentheses.
+std::vector<std::string> kept(std::string_view text, const ReadOptions& options) {
+  std::vector<std::string> found;
+  const Reader reader{{.text = text, .name = "f"}, options};
+  reader.read_all([&](const Example& example) {
+    std::string& line = found.emplace_back(example.text);
+    for (const auto& [value, is_json] : example.kept) {
+      line += is_json ? "|(" + std::string{value} + ")" : "|" + std::string{value};
+    }
+  });
+  return found;
+}
+
+TEST(Reader, PassesOnTheValuesOfFields) {
+  const ReadOptions options{.labelled = false, .keep = {"id", "Date"}};
+  EXPECT_EQ(kept("id,date,text\n7,\"a, b\",x\n,,y\n", options), (Found{"x|7|a, b", "y||"}));
+  EXPECT_EQ(kept("id\tdate\ttext\n7\ta\tx\n", options), Found{"x|7|a"});
+  EXPECT_EQ(kept(R"({"id": 7.50, "date": "\"", "text": "x"}
+{"date": {"a": [null]}, "text": "y"}
+)",
+                 options),
+            (Found{"x|(7.5)|\"", "y|(null)|({\"a\":[null]})"}));
+  EXPECT_EQ(kept("{\"text\":\"x\"}", {.labelled = false, .keep = {"text"}}), Found{"x|x"});
+}
+
+TEST(Reader, RefusesToPassOnAFieldThatIsNotThere) {
+  const ReadOptions options{.labelled = false, .keep = {"id"}};
+  EXPECT_EQ(problem("text,date\na,b\n", "f", options),
+            "f: id: no such field; there are: text, date");
+  EXPECT_EQ(problem("{\"text\": \"a\"}", "f", options), "f: id: no such field; there are: text");
+  const ReadOptions lines{.labelled = false, .format = Format::lines, .keep = {"id"}};
+  EXPECT_EQ(problem("text\n", "f", lines), "f: id: has no fields");
+}
+
+TEST(Reader, JoinsTheTextsOfSeveralFields) {
+  const ReadOptions options{.text_field = "title,Body", .label_field = "y"};
+  const std::string csv = "title,body,y\nA,b,1\n ,b,1\nA,,1\n,,1\n";
+  EXPECT_EQ(read(csv, "f", options), (Found{"A\nb|~|1", "b|~|1", "A|~|1", "|~|1"}));
+  EXPECT_EQ(read(R"({"body": "b", "title": "A", "y": 1}
+{"title": null, "body": "b", "y": 1}
+{"body": "b", "y": 1}
+)",
+                 "f", options),
+            (Found{"A\nb|~|1", "b|~|1", "b|~|1"}));
+  EXPECT_EQ(problem("{\"title\":\"a\",\"body\":\"b\",\"y\":1}\n{\"y\":1}\n", "f", options),
+            "f:2: title,Body: missing");
+  EXPECT_EQ(problem("title,y\nA,1\n", "f", options), "f: Body: no such field; there are: title, y");
+  EXPECT_EQ(read("\"a,b\",y\nA,1\n", "f", {.text_field = "a,b", .label_field = "y"}),
+            Found{"A|~|1"});
+}
+
+TEST(Reader, LetsRecordsLackALabelThatAreSkipped) {
+  const ReadOptions options{.skip_unlabelled = true};
+  EXPECT_EQ(read("text,label\na,1\nb,\nc, \n", "f", options), (Found{"a|~|1", "b|~|~", "c|~|~"}));
+  EXPECT_EQ(read("{\"text\":\"a\",\"label\":null}\n{\"text\":\"b\"}\n", "f", options).size(), 2U);
+  EXPECT_NE(problem("text,topic\na,1\n", "f", options).find("no known field for the label"),
+            std::string::npos);
+}
+
+TEST(Reader, MakesSharesOfTheNumbersOfPeople) {
+  ReadOptions options{.label_field = "good,bad", .soft_labels = true};
+  EXPECT_EQ(read("text,good,bad\na,3,1\nb,0,2\n", "f.csv", options),
+            (Found{R"(a|~|{"good":0.75,"bad":0.25})", R"(b|~|{"good":0,"bad":1})"}));
+  EXPECT_EQ(read(R"({"text":"a","good":0.5,"bad":1.5})", "f", options),
+            Found{R"(a|~|{"good":0.25,"bad":0.75})"});
+  EXPECT_EQ(problem("text,good,bad\na,0,0\n", "f.csv", options),
+            "f.csv:2: all counts are 0, so there is no label");
+  EXPECT_EQ(problem("text,good,bad\na,-1,0\n", "f.csv", options),
+            "f.csv:2: expected a number of people, 0 or more, in 'good'");
+  EXPECT_NE(problem("{\"text\":\"a\",\"good\":\"x\",\"bad\":1}", "f", options),
+            "nothing was thrown");
+  options.skip_unlabelled = true;
+  EXPECT_EQ(read("text,good,bad\na,0,0\n", "f.csv", options), Found{"a|~|~"});
+}
+
+TEST(Reader, RefusesSeveralFieldsOfTargets) {
+  const ReadOptions options{.label_field = "v,a", .problem_type = ProblemType::regression};
+  EXPECT_EQ(problem("text,v,a\nx,1,2\n", "f", options),
+            "f: v,a: names several fields, and regression has one target; name the field of one "
+            "target");
+}
+
+TEST(Reader, NamesRegressionWhereALabelIsANumber) {
+  EXPECT_EQ(
+      problem("{\"text\":\"a\",\"label\":2.5}"),
+      "f:1: label: a label is a name or a whole number; numbers to predict are --problem-type "
+      "regression");
 }
 
 }  // namespace

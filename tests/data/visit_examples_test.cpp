@@ -1,3 +1,6 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -6,10 +9,13 @@
 
 #include <seqtrain/data/visit_examples.hpp>
 
+#include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::data {
 namespace {
+
+using Numbers = std::vector<std::int64_t>;
 
 TEST(VisitExamples, CountsRowsAndRecords) {
   const tests::TemporaryDirectory directory;
@@ -44,6 +50,51 @@ TEST(VisitExamples, ReadsFoldersOfTexts) {
   EXPECT_EQ(texts.size(), 3U);
   EXPECT_EQ(record_numbers(directory.path(), {}, Labels{{"neg", "pos"}}),
             (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+TEST(VisitExamples, ReadsTheRecordsOfASplit) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(
+      directory / "all.csv",
+      "text,label,part\na,0,train\nb,1, Validation\nc,1,TEST\nd,1,train\ne,0,dev\n");
+  const Labels labels{{"0", "1"}};
+  const auto records = [&](Split split) {
+    return record_numbers(file, {.split_field = "part", .split = split}, labels);
+  };
+  EXPECT_EQ(records(Split::all), (Numbers{1, 2, 3, 4, 5}));
+  EXPECT_EQ(records(Split::train), (Numbers{1, 4}));
+  EXPECT_EQ(records(Split::dev), (Numbers{2, 5}));
+  EXPECT_EQ(records(Split::test), (Numbers{3}));
+  EXPECT_EQ(count_splits(file, {.split_field = "part"}), (std::array<std::size_t, 4>{0, 2, 2, 1}));
+  EXPECT_EQ(values_of(file, {.split_field = "part", .split = Split::dev}, labels, "text"),
+            (std::vector<std::string>{"b", "e"}));
+}
+
+TEST(VisitExamples, RefusesAnUnknownSplit) {
+  const tests::TemporaryDirectory directory;
+  const auto file =
+      tests::write_file(directory / "all.csv", "text,label,part\na,0,train\nb,1,unused\n");
+  EXPECT_EQ(tests::problem_of([&] { (void)count_splits(file, {.split_field = "part"}); }),
+            file.string() +
+                ": part: record 2 is in an unknown split, 'unused'; write train, dev or test; "
+                "validation is dev too");
+}
+
+TEST(VisitExamples, SkipsRecordsWithoutALabelIfThatIsAskedFor) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(directory / "all.csv", "text,label\na,0\nb,\nc,1\n");
+  EXPECT_EQ(record_numbers(file, {.skip_unlabelled = true}, Labels{{"0", "1"}}),
+            (std::vector<std::int64_t>{1, 3}));
+}
+
+TEST(VisitExamples, RefusesFieldsOfAFolder) {
+  const tests::TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "pos");
+  tests::write_file(directory / "pos/1.txt", "a");
+  EXPECT_NE(tests::problem_of([&] {
+              (void)record_numbers(directory.path(), {.split_field = "part"}, Labels{{"0", "1"}});
+            }).find("part: has no fields"),
+            std::string::npos);
 }
 
 }  // namespace

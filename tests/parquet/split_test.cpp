@@ -289,7 +289,8 @@ TEST(ParquetSplit, ReadsHalfFloatsAsNumbers) {
   EXPECT_EQ(labels_in(halves({0, 1, -2, 2048})), "0 1 -2 2048 ");
   EXPECT_EQ(labels_in(halves({0, 2.5F, -0.125F}), ProblemType::regression), "0 2.5 -0.125 ");
   EXPECT_EQ(labels_in(halves({0, 1, 0.5F})),
-            "0 1 f.parquet:3: label: a label is a name or a whole number");
+            "0 1 f.parquet:3: label: a label is a name or a whole number; numbers to predict are "
+            "--problem-type regression");
 }
 
 TEST(ParquetSplit, TakesAListOfOneLabel) {
@@ -398,7 +399,8 @@ TEST(ParquetSplit, NamesFileRowAndColumnOfErrors) {
   EXPECT_EQ(why_refused(kinds, {.text_field = "int8", .label_field = "int8"}),
             "kinds.parquet: int8: holds int8, expected strings");
   EXPECT_EQ(why_refused(kinds, options_for("half")),
-            "kinds.parquet:2: half: a label is a name or a whole number");
+            "kinds.parquet:2: half: a label is a name or a whole number; numbers to predict are "
+            "--problem-type regression");
   EXPECT_EQ(why_refused(kinds, options_for("days")),
             "kinds.parquet: days: holds date32[day], expected names, numbers or lists of them");
   EXPECT_THROW((void)open(kinds, options_for("struct")), InputError);
@@ -479,6 +481,61 @@ TEST(Split, ReadsAColumnForEachLabel) {
   EXPECT_NE(problem("bool,int8").find("expected 0 or 1, or True or False, in 'int8'"),
             std::string::npos)
       << problem("bool,int8");
+}
+
+/// Returns `text|kept,…` for each row; a value that is JSON is in parentheses.
+std::vector<std::string> kept_of(const std::filesystem::path& path,
+                                 const data::ReadOptions& options) {
+  std::vector<std::string> found;
+  const auto file = open(path, options);
+  for (const auto& part : file->parts()) {
+    file->read(part, [&](const data::Example& example) {
+      std::string& line = found.emplace_back(example.text);
+      line += "|" + std::string{example.label.value_or("~")};
+      for (const auto& [value, is_json] : example.kept) {
+        line += is_json ? "|(" + std::string{value} + ")" : "|" + std::string{value};
+      }
+    });
+  }
+  return found;
+}
+
+TEST(Split, PassesOnTheValuesOfColumns) {
+  const tests::TemporaryDirectory directory;
+  arrow::Int32Builder numbers;
+  PARQUET_THROW_NOT_OK(numbers.Append(7));
+  PARQUET_THROW_NOT_OK(numbers.AppendNull());
+  arrow::Date32Builder days;
+  PARQUET_THROW_NOT_OK(days.AppendValues({1, 20000}));
+  tests::write_arrays(directory / "f.parquet",
+                      {{"text", tests::array_of(std::vector<std::string>{"a", "b"})},
+                       {"n", numbers.Finish().ValueOrDie()},
+                       {"day", days.Finish().ValueOrDie()}},
+                      1);
+  const data::ReadOptions options{.labelled = false, .open = open, .keep = {"n", "day", "text"}};
+  EXPECT_EQ(kept_of(directory / "f.parquet", options),
+            (std::vector<std::string>{"a|~|(7)|1970-01-02|a", "b|~|(null)|2024-10-04|b"}));
+  const data::ReadOptions wrong{.labelled = false, .open = open, .keep = {"id"}};
+  EXPECT_NE(
+      why_refused(directory / "f.parquet", wrong).find("id: no such field; there are: text, n"),
+      std::string::npos);
+}
+
+TEST(Split, JoinsTheTextsOfSeveralColumns) {
+  const tests::TemporaryDirectory directory;
+  tests::write_parquet(directory / "f.parquet",
+                       {{"title", {"A", ""}}, {"body", {"b", "c"}}, {"label", {"1", ""}}}, 2);
+  const data::ReadOptions options{
+      .text_field = "title,body", .open = open, .skip_unlabelled = true};
+  EXPECT_EQ(kept_of(directory / "f.parquet", options), (std::vector<std::string>{"A\nb|1", "c|~"}));
+}
+
+TEST(Split, MakesSharesOfTheNumbersOfPeople) {
+  const tests::TemporaryDirectory directory;
+  tests::write_parquet(directory / "f.parquet", {{"text", {"a"}}, {"x", {"3"}}, {"y", {"1"}}}, 1);
+  const data::ReadOptions options{.label_field = "x,y", .soft_labels = true, .open = open};
+  EXPECT_EQ(kept_of(directory / "f.parquet", options),
+            std::vector<std::string>{R"(a|{"x":0.75,"y":0.25})"});
 }
 
 }  // namespace

@@ -95,9 +95,15 @@ inline std::vector<std::string> joined_labels(const std::vector<std::string>& na
 inline void demand_repeated(const FoundLabels& found, const Where& place) {
   constexpr std::size_t few = 20;
   if (found.names.size() <= few || 2 * found.names.size() <= found.examples) return;
-  throw InputError{"has " + std::to_string(found.names.size()) + " different labels in " +
-                       std::to_string(found.examples) + " examples, so it may hold the texts",
-                   place,
+  const std::string problem = "has " + std::to_string(found.names.size()) +
+                              " different labels in " + std::to_string(found.examples) +
+                              " examples, so it may hold ";
+  const auto is_number = [](const auto& one) { return decimal_number(one.first).has_value(); };
+  if (std::ranges::all_of(found.names, is_number)) {
+    throw InputError{problem + "numbers to predict", place,
+                     "those are --problem-type regression; or name all labels with --labels"};
+  }
+  throw InputError{problem + "the texts", place,
                    "name the field of the labels with --label-field and that of the texts with "
                    "--text-field, or all labels with --labels a,b,c"};
 }
@@ -194,6 +200,7 @@ template <class AddAll>
 Labels labels_of(const std::string& file, const Fields& fields, const JoinLabels& join,
                  const AddAll& add_all) {
   const bool arrays = fields.label_as_json;
+  if (fields.label_counts) return Labels{fields.label_columns, ProblemType::single_label, true};
   const auto problem_type = arrays ? ProblemType::multi_label : ProblemType::single_label;
   if (!fields.label_columns.empty()) return Labels{fields.label_columns, problem_type};
   if (equal_but_case(fields.label, "gold_label") && !arrays) return Labels::nli();
@@ -265,7 +272,8 @@ inline Labels find_labels(const TextFolder& folder, const JoinLabels& join = {})
 }
 
 /// Returns a task's labels: those that the user names, else the model's if it has any, else those
-/// of the training file or directory, which `join` joins as in `find_labels`. Regression has one
+/// of the training file or directory, which `join` joins as in `find_labels`. Soft labels are only
+/// found if each label has a field. Regression has one
 /// label, which needs no name. Throws `InputError` if no labels are found.
 inline Labels choose_labels(const std::vector<std::string>& given,
                             const std::vector<std::string>& of_model,
@@ -275,16 +283,23 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   if (!given.empty()) return Labels{given, problem, options.soft_labels};
   if (problem == ProblemType::regression) return Labels::regression();
   if (!of_model.empty()) return Labels{of_model, problem, options.soft_labels};
-  if (options.soft_labels) {
+  const auto demand_counts = [&](bool has_counts) {
+    if (!options.soft_labels || has_counts) return;
     throw InputError{"are needed: soft labels do not name all of them",
                      {.object = "labels"},
                      "give them with --labels, in the order of the probabilities"};
+  };
+  demand_counts(options.label_field.find(',') != std::string::npos);
+  if (const auto file = open_example_file(train_file, options)) {
+    demand_counts(file->fields().label_counts);
+    return find_labels(*file, join);
   }
-  if (const auto file = open_example_file(train_file, options)) return find_labels(*file, join);
   if (is_text_folder(train_file)) {
+    demand_counts(false);
     return Labels{find_labels(TextFolder{train_file}, join).names(), problem};
   }
   RecordFile file{train_file, options};
+  demand_counts(file.fields().label_counts);
   return find_labels(file, join);
 }
 

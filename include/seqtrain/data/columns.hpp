@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +13,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
@@ -32,88 +33,140 @@ namespace seqtrain::data {
 /// Makes the label of a record from columns that each stand for a label.
 class ColumnLabels {
  public:
-  /// `names` are the labels and must outlive this object. If `as_json` is set a record may have any
-  /// number of labels, otherwise it has one.
-  ColumnLabels(const std::vector<std::string>& names, bool as_json)
-      : names_{&names}, as_json_{as_json} {}
+  /// `fields` must outlive this object. A record has one label; any number of them if labels are
+  /// JSON; or with `Fields::label_counts` a share of each.
+  explicit ColumnLabels(const Fields& fields) : fields_{&fields} {}
 
-  void begin_record() { values_.assign(names_->size(), missing); }
+  void begin_record() { values_.assign(names().size(), missing); }
 
   /// Sets the value of a label's column.
   void set(std::size_t label, std::string_view cell) {
+    if (fields_->label_counts) {
+      const auto count = parse_number<double>(cell);
+      values_[label] = count && std::isfinite(*count) && *count >= 0 ? *count : wrong;
+      return;
+    }
     const auto value = zero_or_one(cell);
-    values_[label] = value ? static_cast<std::int8_t>(*value) : wrong;
+    values_[label] = value ? static_cast<double>(*value) : wrong;
   }
 
   /// Completes a record. Returns an error message, or "" if there is none.
   [[nodiscard]] std::string finish_record() {
     label_.clear();
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i] >= 0) continue;
+      return fields_->label_counts
+                 ? "expected a number of people, 0 or more, in '" + names()[i] + "'"
+                 : "expected 0 or 1, or True or False, in '" + names()[i] + "'";
+    }
+    return fields_->label_counts ? share_counts() : list_labels();
+  }
+
+  /// Returns the label of the record: a JSON array of names, a name, or a JSON object with the
+  /// share of each label. Returns nothing if nobody has chosen a label. It is valid until the next
+  /// record.
+  [[nodiscard]] std::optional<std::string_view> label() const {
+    return label_.empty() ? std::nullopt : std::optional<std::string_view>{label_};
+  }
+
+ private:
+  static constexpr double missing = -1, wrong = -2;
+
+  [[nodiscard]] const std::vector<std::string>& names() const { return fields_->label_columns; }
+
+  std::string list_labels() {
     json::Writer array;
     array.begin_array();
     std::size_t count = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i] < 0) return "expected 0 or 1, or True or False, in '" + (*names_)[i] + "'";
       if (values_[i] == 0) continue;
-      array.value(std::string_view{(*names_)[i]});
-      label_ = (*names_)[i];
+      array.value(std::string_view{names()[i]});
+      label_ = names()[i];
       ++count;
     }
-    if (as_json_) label_ = array.end_array().text();
-    if (as_json_ || count == 1) return {};
+    if (fields_->label_as_json) label_ = array.end_array().text();
+    if (fields_->label_as_json || count == 1) return {};
     return std::to_string(count) +
            " labels are 1, expected one; several labels of a record are "
            "--problem-type multi_label_classification";
   }
 
-  /// Returns the label of the record: a JSON array of names, or a name. It is valid until the next
-  /// record.
-  [[nodiscard]] std::string_view label() const { return label_; }
+  std::string share_counts() {
+    double sum = 0;
+    for (const double count : values_) sum += count;
+    if (sum == 0) return fields_->label_required ? "all counts are 0, so there is no label" : "";
+    if (!std::isfinite(sum)) return "the counts are too large";
+    json::Writer shares;
+    shares.begin_object();
+    for (std::size_t i = 0; i < values_.size(); ++i) shares.member(names()[i], values_[i] / sum);
+    label_ = shares.end_object().text();
+    return {};
+  }
 
- private:
-  static constexpr std::int8_t missing = -1, wrong = -2;
-
-  const std::vector<std::string>* names_;
-  bool as_json_;
-  std::vector<std::int8_t> values_;
+  const Fields* fields_;
+  std::vector<double> values_;
   std::string label_;
+};
+
+/// The working memory for the examples of a table.
+struct RowScratch {
+  explicit RowScratch(const Fields& fields) : labels{fields} {}
+
+  ColumnLabels labels;
+  std::vector<std::string_view> parts = {};
+  std::string text = {};
+  std::vector<KeptValue> kept = {};
 };
 
 /// The columns in which a table has its fields.
 struct Columns {
   std::size_t count = 0;
-  bool may_be_more = false;  ///< rows may have more than `count` cells
-  std::size_t text = 0;
+  bool may_be_more = false;             ///< rows may have more than `count` cells
+  std::vector<std::size_t> texts = {};  ///< the column of the text, or those of its parts
   std::optional<std::size_t> pair = {};
   std::optional<std::size_t> label = {};
   std::vector<std::size_t> labels = {};  ///< the columns of `Fields::label_columns`
+  std::vector<std::size_t> keep = {};    ///< the columns of `Fields::keep`
   bool label_required = true;
 
   /// Returns the example in a row's cells. Throws `InputError` unless there are `count` cells.
-  /// `column_labels` makes the label if each label has a column; it must live as long as the
-  /// result.
+  /// `scratch` must live as long as the result.
   [[nodiscard]] Example example(std::span<const std::string_view> cells, std::string_view record,
-                                const Source& source, ColumnLabels& column_labels) const {
+                                const Source& source, RowScratch& scratch) const {
     if (may_be_more ? cells.size() < count : cells.size() != count) {
       throw source.error(
           "expected " + std::to_string(count) + " columns, found " + std::to_string(cells.size()),
           record);
     }
-    Example result{.text = cells[text], .record = record};
+    Example result{.text = text_of(cells, scratch), .record = record};
+    scratch.kept.clear();
+    for (const std::size_t column : keep) scratch.kept.push_back({cells[column]});
+    result.kept = scratch.kept;
     if (pair) result.text_pair = cells[*pair];
     if (label) result.label = cells[*label];
-    if (label && cells[*label].empty()) {
+    if (label && (cells[*label].empty() || (!label_required && is_blank(cells[*label])))) {
       if (label_required) {
         throw source.error("the label is empty", record, {}, "write one, or leave out the row");
       }
       result.label.reset();
     }
     if (labels.empty()) return result;
-    column_labels.begin_record();
-    for (std::size_t i = 0; i < labels.size(); ++i) column_labels.set(i, cells[labels[i]]);
-    const std::string problem = column_labels.finish_record();
+    scratch.labels.begin_record();
+    for (std::size_t i = 0; i < labels.size(); ++i) scratch.labels.set(i, cells[labels[i]]);
+    const std::string problem = scratch.labels.finish_record();
     if (!problem.empty()) throw source.error(problem, record);
-    result.label = column_labels.label();
+    result.label = scratch.labels.label();
     return result;
+  }
+
+ private:
+  [[nodiscard]] std::string_view text_of(std::span<const std::string_view> cells,
+                                         RowScratch& scratch) const {
+    if (texts.size() == 1) return cells[texts.front()];
+    scratch.parts.clear();
+    for (const std::size_t column : texts) scratch.parts.push_back(cells[column]);
+    join_texts(scratch.parts, scratch.text);
+    return scratch.text;
   }
 };
 
@@ -123,6 +176,12 @@ inline void refuse_columns(const ReadOptions& options, const std::string& file) 
   throw InputError{"has names of its own for its fields",
                    {.object = file},
                    "leave out --columns, which is for .tsv and .csv without a header line"};
+}
+
+/// Throws `InputError` if fields are to be passed on, which a file without fields does not have.
+inline void refuse_fields(const ReadOptions& options, const std::string& file) {
+  const auto& field = options.keep.empty() ? options.split_field : options.keep.front();
+  if (!field.empty()) throw InputError{"has no fields", {.object = file, .field = field}};
 }
 
 /// Finds the fields in a header. Throws `InputError` if a field has no column.
@@ -139,12 +198,14 @@ inline Columns find_columns(std::span<const std::string> header, const Fields& f
     throw InputError{"no such column; there are: " + joined(header),
                      {.object = file, .field = name}};
   };
-  Columns columns{
-      .count = header.size(), .text = demand(fields.text), .label_required = fields.label_required};
+  Columns columns{.count = header.size(), .label_required = fields.label_required};
+  for (const auto& part : fields.text_parts) columns.texts.push_back(demand(part));
+  if (columns.texts.empty()) columns.texts.push_back(demand(fields.text));
   if (!fields.pair.empty()) {
     columns.pair = fields.pair_required ? demand(fields.pair) : find(fields.pair);
   }
   for (const auto& label : fields.label_columns) columns.labels.push_back(demand(label));
+  for (const auto& name : fields.keep) columns.keep.push_back(demand(name));
   if (!fields.label.empty() && columns.labels.empty()) columns.label = demand(fields.label);
   return columns;
 }

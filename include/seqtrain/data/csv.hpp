@@ -144,7 +144,7 @@ template <class Visit>
 void read_csv(const Source& source, std::string_view part, const Columns& columns,
               const Fields& fields, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);
-  ColumnLabels labels{fields.label_columns, fields.label_as_json};
+  RowScratch scratch{fields};
   CsvParser parser{source};
   while (!part.empty()) {
     if (part.starts_with('\n') || part.starts_with("\r\n")) {
@@ -153,7 +153,7 @@ void read_csv(const Source& source, std::string_view part, const Columns& column
     }
     const std::string_view record = parser.take_record(part);
     if (!all_utf8) source.demand_utf8(record);
-    visit(columns.example(parser.cells(), record, source, labels));
+    visit(columns.example(parser.cells(), record, source, scratch));
   }
 }
 

@@ -195,6 +195,17 @@ inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
          "them from one of the two";
 }
 
+/// Returns a warning if dev examples are nearly equal to training examples, else "". `near` counts
+/// those and the equal ones.
+[[nodiscard]] inline std::string near_leak_warning(const DataSummary& data, std::size_t near) {
+  if (near <= data.dev.in_train) return {};
+  return detail::with_share(near - data.dev.in_train, data.dev.examples) +
+         " of the dev examples differ from a training example only in case, in punctuation or in a "
+         "few words of a long text, so figures on dev may be too good; keep such texts on one "
+         "side, "
+         "for instance by --group-field";
+}
+
 /// Returns a warning that names labels with at most one training example, and labels with at most
 /// five that may be misspellings of another label, else "".
 [[nodiscard]] inline std::string rare_label_warning(const DataSummary& data) {

@@ -15,6 +15,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
+#include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
@@ -22,6 +23,7 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_file.hpp>
+#include <seqtrain/data/split_field.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
@@ -123,10 +125,12 @@ void encode_part(const R& reader, const Part& part, const T& tokenizer, const La
   out.counts = {};
   const auto none = Targets::none(labels);
   reader.read(part, [&](const Example& example) {
+    if (!in_split(example, options.read)) return;
     const bool optional = options.read.label_optional;
     const bool has_none = example.label && (labels.is_no_label(*example.label) ||
                                             (optional && example.label->empty()));
-    if (has_none && !optional) return void(++out.counts.left_out);
+    const bool is_skipped = !example.label && options.read.skip_unlabelled;
+    if (is_skipped || (has_none && !optional)) return void(++out.counts.left_out);
     if (!example.label && is_labelled(reader)) {
       throw reader.label_error("expected a label, found null", example, {});
     }
@@ -241,6 +245,7 @@ EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, c
     return detail::encode_whole(*other, tokenizer, labels, options);
   }
   if (is_text_folder(path)) {
+    refuse_fields(read, path.string());
     return detail::encode_whole(TextFolder{path}, tokenizer, labels, options);
   }
   RecordFile file{path, read};

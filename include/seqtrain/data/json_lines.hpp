@@ -102,12 +102,16 @@ class JsonLineParser {
     Example result{.record = line};
     bool has_text = false;
     new_fields_.clear();
-    if (!fields.label_columns.empty()) {
-      labels_.emplace(fields.label_columns, fields.label_as_json).begin_record();
-    }
+    if (!fields.label_columns.empty()) labels_.emplace(fields).begin_record();
+    parts_.assign(fields.text_parts.size(), "");
+    kept_.assign(fields.keep.size(), {.text = "null", .is_json = true});
+    kept_texts_.resize(fields.keep.size());
     for (const auto member : parse(line)) {
+      if (!kept_.empty()) keep(member, fields);
       if (member.key == fields.text) {
         result.text = string(member, line);
+        has_text = true;
+      } else if (take_part(member, fields, line)) {
         has_text = true;
       } else if (member.key == fields.pair && !fields.pair.empty()) {
         result.text_pair.reset();
@@ -120,11 +124,18 @@ class JsonLineParser {
     }
     refuse_new_fields(fields, later, line);
     if (!has_text) throw missing(fields.text, line);
+    if (!parts_.empty()) {
+      join_texts(parts_, text_);
+      result.text = text_;
+    }
+    result.kept = kept_;
     if (!result.text_pair && fields.pair_required && !fields.pair.empty()) {
       throw missing(fields.pair, line);
     }
     if (!fields.label_columns.empty()) result.label = column_label(line);
-    if (!result.label.value_or("").empty() || fields.label.empty()) return result;
+    const auto label = result.label.value_or("");
+    const bool is_there = fields.label_required ? !label.empty() : !is_blank(label);
+    if (is_there || fields.label.empty()) return result;
     if (fields.label_required) throw missing(fields.label, line);
     result.label.reset();
     return result;
@@ -143,6 +154,29 @@ class JsonLineParser {
       throw source_->error("expected a string", line, std::string{member.key});
     }
     return text;
+  }
+
+  /// Takes the text of one of several fields that are one text. Returns false for another field. A
+  /// null is no text.
+  bool take_part(const Member& member, const Fields& fields, std::string_view line) {
+    const auto found = std::ranges::find(fields.text_parts, member.key);
+    if (found == fields.text_parts.end()) return false;
+    auto& part = parts_[static_cast<std::size_t>(found - fields.text_parts.begin())];
+    part = member.value.is_null() ? "" : string(member, line);
+    return true;
+  }
+
+  /// Passes on the value of a field if it is one of those to keep.
+  void keep(const Member& member, const Fields& fields) {
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      if (fields.keep[i] != member.key) continue;
+      if (std::string_view text; member.value.get(text) == simdjson::SUCCESS) {
+        kept_[i] = {text};
+      } else {
+        kept_texts_[i] = simdjson::minify(member.value);
+        kept_[i] = {.text = kept_texts_[i], .is_json = true};
+      }
+    }
   }
 
   /// Returns the label of a single-label task: a label, or the only item of a list, as doccano
@@ -177,7 +211,8 @@ class JsonLineParser {
       const bool whole =
           value.get(real) == simdjson::SUCCESS && std::abs(real) < 1e9 && std::trunc(real) == real;
       if (!whole) {
-        throw source_->error("a label is a name or a whole number", line, std::string{member.key});
+        throw source_->error("a label is a name or a whole number", line, std::string{member.key},
+                             "numbers to predict are --problem-type regression");
       }
       number = static_cast<std::int64_t>(real);
     }
@@ -197,12 +232,16 @@ class JsonLineParser {
     const auto& columns = fields.label_columns;
     const auto found = std::ranges::find(columns, member.key);
     if (found == columns.end()) return false;
-    labels_->set(static_cast<std::size_t>(found - columns.begin()),
-                 label(member.value, member, line).value_or("null"));
+    const auto index = static_cast<std::size_t>(found - columns.begin());
+    if (fields.label_counts) {
+      labels_->set(index, std::string{simdjson::minify(member.value)});
+    } else {
+      labels_->set(index, label(member.value, member, line).value_or("null"));
+    }
     return true;
   }
 
-  std::string_view column_label(std::string_view line) {
+  std::optional<std::string_view> column_label(std::string_view line) {
     const std::string problem = labels_->finish_record();
     if (!problem.empty()) throw source_->error(problem, line);
     return labels_->label();
@@ -223,6 +262,10 @@ class JsonLineParser {
   char digits_[24] = {};
   std::string json_;
   std::optional<ColumnLabels> labels_;
+  std::vector<std::string_view> parts_;  ///< the texts of several fields that are one text
+  std::string text_;                     ///< the text that they are
+  std::vector<KeptValue> kept_;
+  std::vector<std::string> kept_texts_;  ///< their values as JSON
   std::vector<std::string> new_fields_;
 };
 

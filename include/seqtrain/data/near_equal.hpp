@@ -131,4 +131,19 @@ class Groups {
   return result;
 }
 
+/// Returns the number of texts of `dev` that `near_equal` puts into one group with a text of
+/// `train`.
+[[nodiscard]] inline std::size_t count_near_equal(std::span<const TextKey> train,
+                                                  std::span<const TextKey> dev) {
+  std::vector<TextKey> keys{train.begin(), train.end()};
+  keys.insert(keys.end(), dev.begin(), dev.end());
+  std::size_t count = 0;
+  for (const auto& group : near_equal(keys)) {
+    if (group.front() >= train.size()) continue;  // indexes are ascending
+    count += static_cast<std::size_t>(
+        std::ranges::count_if(group, [&](std::size_t i) { return i >= train.size(); }));
+  }
+  return count;
+}
+
 }  // namespace seqtrain::data

@@ -26,6 +26,9 @@ enum class Format {
   lines        ///< each non-empty line is a text without a label
 };
 
+/// A part of the examples of a file, or all of them.
+enum class Split { all, train, dev, test };
+
 class ExampleFile;
 struct ReadOptions;
 
@@ -37,10 +40,12 @@ using OpenFile = std::unique_ptr<ExampleFile> (*)(const std::filesystem::path& p
 /// The fields or columns of an example. A field whose name is empty is recognised from the first
 /// record. The case of letters in names does not count, unless names differ only in it.
 struct ReadOptions {
+  /// The field of the text, or several with commas between them, whose texts are joined by
+  /// `text_separator`.
   std::string text_field = {};
   std::string pair_field = {};
   /// The field of the label, or several with commas between them: a field for each label, whose
-  /// values are 0 and 1.
+  /// values are 0 and 1, or with `soft_labels` the numbers of people who chose the label.
   std::string label_field = {};
   /// The names of the columns of tables without a header line. "-" is a column to skip; a last
   /// "..." stands for any more columns. If empty, the first line is the header.
@@ -49,17 +54,38 @@ struct ReadOptions {
   std::optional<Format> format = {};  ///< recognised if not given; `lines` must be given
   bool empty_lines = false;           ///< if true, an empty line of `lines` is a text too
   ProblemType problem_type = ProblemType::single_label;  ///< the kind of labels
-  bool soft_labels = false;     ///< true if a label is a distribution over the labels
-  bool label_optional = false;  ///< true if records, or all of a file, may lack a label
-  OpenFile open = nullptr;      ///< opens files in one more format, such as `parquet::open`
+  bool soft_labels = false;            ///< true if a label is a distribution over the labels
+  bool label_optional = false;         ///< true if records, or all of a file, may lack a label
+  OpenFile open = nullptr;             ///< opens files in one more format, such as `parquet::open`
+  bool skip_unlabelled = false;        ///< true if records without a label are left out
+  std::vector<std::string> keep = {};  ///< the fields whose values `Example::kept` has
+  /// The field that names the split of each record, whose value `Example::kept` has last.
+  std::string split_field = {};
+  Split split = Split::all;  ///< the split whose records are read
 };
+
+/// The text between the texts of several fields that are one text.
+inline constexpr std::string_view text_separator = "\n";
+
+/// Joins the texts of several fields. Texts of only whitespace are left out.
+inline void join_texts(std::span<const std::string_view> parts, std::string& joined) {
+  joined.clear();
+  for (const std::string_view part : parts) {
+    if (part.find_first_not_of(" \t\r\n") == std::string_view::npos) continue;
+    if (!joined.empty()) joined += text_separator;
+    joined += part;
+  }
+}
 
 /// The fields of a file. `pair` and `label` are empty if it has none.
 struct Fields {
   std::string text;
   std::string pair;
   std::string label;
+  std::vector<std::string> text_parts = {};  ///< names of the fields that are one text, if several
   std::vector<std::string> label_columns = {};  ///< names of the labels, if each has a field
+  std::vector<std::string> keep = {};           ///< names of the fields of `Example::kept`
+  bool label_counts = false;   ///< the fields of labels hold numbers of people who chose the label
   bool pair_required = true;   ///< if false, a JSON record may lack the field `pair`
   bool label_as_json = false;  ///< a JSON record's label is passed on as JSON text
   bool label_required = true;  ///< if false, a record may lack the label
@@ -122,16 +148,43 @@ inline void demand_fields(bool has_text, bool has_label, std::span<const std::st
                        also};
 }
 
-/// Sets the fields of the labels if `label_field` names several of `names`, with commas between
-/// them.
-inline void choose_label_columns(std::span<const std::string> names, const std::string& label_field,
-                                 Fields& fields) {
-  if (label_field.find(',') == std::string::npos || find_name(names, label_field)) return;
-  std::vector<std::string> columns;
-  for (const std::string_view name : split(label_field, ',')) {
-    columns.push_back(find_name(names, name).value_or(std::string{name}));
+/// Returns the fields that `text` names with commas between them, or none if it is one field.
+inline std::vector<std::string> several_fields(std::span<const std::string> names,
+                                               const std::string& text) {
+  if (text.find(',') == std::string::npos || find_name(names, text)) return {};
+  std::vector<std::string> fields;
+  for (const std::string_view name : split(text, ',')) {
+    fields.push_back(find_name(names, name).value_or(std::string{name}));
   }
-  fields.label_columns = std::move(columns);
+  return fields;
+}
+
+/// Throws `InputError` if a field of `wanted` is not one of `names`.
+inline void demand_each(std::span<const std::string> wanted, std::span<const std::string> names,
+                        const std::string& file) {
+  for (const auto& name : wanted) {
+    if (std::ranges::count(names, name) > 0) continue;
+    throw InputError{"no such field; there are: " + joined(names), {.object = file, .field = name}};
+  }
+}
+
+/// Sets the fields whose texts are joined, those of labels that have a field each, and those whose
+/// values are passed on.
+inline void choose_lists(std::span<const std::string> names, const ReadOptions& options,
+                         const std::string& file, Fields& fields) {
+  fields.text_parts = several_fields(names, fields.text);
+  demand_each(fields.text_parts, names, file);
+  fields.label_columns = several_fields(names, fields.label);
+  fields.label_counts = options.soft_labels && !fields.label_columns.empty();
+  if (!fields.label_columns.empty() && options.problem_type == ProblemType::regression) {
+    throw InputError{"names several fields, and regression has one target",
+                     {.object = file, .field = fields.label},
+                     "name the field of one target"};
+  }
+  fields.keep = options.keep;
+  if (!options.split_field.empty()) fields.keep.push_back(options.split_field);
+  for (auto& name : fields.keep) name = find_name(names, name).value_or(name);
+  demand_each(fields.keep, names, file);
 }
 
 }  // namespace detail
@@ -159,8 +212,8 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
       .pair = named(options.pair_field),
       .label = options.labelled ? named(options.label_field) : "",
       .label_as_json = options.soft_labels || options.problem_type != ProblemType::single_label,
-      .label_required = !options.label_optional};
-  detail::choose_label_columns(names, fields.label, fields);
+      .label_required = !options.label_optional && !options.skip_unlabelled};
+  detail::choose_lists(names, options, file, fields);
   const auto label = std::ranges::find_if(detail::known_labels, has);
   const bool finds_label = options.labelled && fields.label.empty();
   if (fields.text.empty()) {

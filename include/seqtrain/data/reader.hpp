@@ -35,14 +35,14 @@ template <class Visit>
 void read_tsv(const Source& source, std::string_view part, const Columns& columns,
               const Fields& fields, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);
-  ColumnLabels labels{fields.label_columns, fields.label_as_json};
+  RowScratch scratch{fields};
   std::vector<std::string_view> cells;
   while (!part.empty()) {
     const std::string_view line = take_line(part);
     if (line.empty()) continue;
     if (!all_utf8) source.demand_utf8(line);
     split_tsv(line, cells);
-    visit(columns.example(cells, line, source, labels));
+    visit(columns.example(cells, line, source, scratch));
   }
 }
 
@@ -54,7 +54,8 @@ inline void demand_text(std::string_view bytes, const std::string& file) {
   };
   if (bytes.starts_with("PAR1")) {
     refuse("holds Parquet, which is not read here",
-           "train with a program that is built with pyarrow, or write JSON lines");
+           "name the file itself, not a stream of it, to a program that is built with pyarrow, and "
+           "no format; or write JSON lines");
   }
   if (bytes.starts_with("PK\x03\x04")) {
     refuse("is a zip archive or a spreadsheet",
@@ -143,6 +144,7 @@ class Reader {
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       refuse_columns(options, source_.name);
+      refuse_fields(options, source_.name);
       fields_.text = "line";
       empty_lines_ = options.empty_lines;
     } else if (format_ == Format::json_lines) {

@@ -1,19 +1,25 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/shown_text.hpp>
+#include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_file.hpp>
+#include <seqtrain/data/split_field.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
@@ -36,6 +42,7 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
   std::size_t row = 0;  // index among all examples
   const auto each = [&](const Example& example) {
     ++place.record;
+    if (!in_split(example, options) || (!example.label && options.skip_unlabelled)) return;
     const bool is_kept = options.label_optional || !example.label;
     if (!is_kept && labels.is_no_label(*example.label)) return;
     const bool wanted = rows.empty() || (place.row < rows.size() && rows[place.row] == row);
@@ -49,6 +56,7 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
     return;
   }
   if (is_text_folder(path)) {
+    refuse_fields(options, path.string());
     const TextFolder folder{path};
     for (const auto& part : folder.parts(std::numeric_limits<std::size_t>::max() / 2)) {
       folder.read(part, each);
@@ -56,6 +64,38 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
     return;
   }
   RecordFile{path, options}.each_text([&](const Reader& reader) { reader.read_all(each); });
+}
+
+/// Returns the value of a field of each row.
+[[nodiscard]] inline std::vector<std::string> values_of(const std::filesystem::path& path,
+                                                        ReadOptions options, const Labels& labels,
+                                                        const std::string& field) {
+  options.keep = {field};
+  std::vector<std::string> values;
+  visit_examples(path, options, labels, [&](const ExamplePlace&, const Example& example) {
+    values.emplace_back(example.kept.front().text);
+  });
+  return values;
+}
+
+/// Returns the number of records of each split, by its number in `Split`. Throws `InputError` if a
+/// record's split is unknown.
+[[nodiscard]] inline std::array<std::size_t, 4> count_splits(const std::filesystem::path& path,
+                                                             ReadOptions options) {
+  options.labelled = false;
+  options.split = Split::all;
+  std::array<std::size_t, 4> counts{};
+  visit_examples(path, options, Labels::regression(),
+                 [&](const ExamplePlace& place, const Example& example) {
+                   const auto& value = example.kept.back().text;
+                   const auto split = split_named(value);
+                   if (split) return void(++counts[static_cast<std::size_t>(*split)]);
+                   throw InputError{"record " + std::to_string(place.record) +
+                                        " is in an unknown split, '" + shown(value) + "'",
+                                    {.object = path.string(), .field = options.split_field},
+                                    "write train, dev or test; validation is dev too"};
+                 });
+  return counts;
 }
 
 /// Returns the record number in the file, counted from 1, of each row or of the given rows.

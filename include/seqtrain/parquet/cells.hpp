@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <arrow/array.h>
+#include <arrow/scalar.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
@@ -284,7 +285,8 @@ class LabelCells {
       if (std::abs(number) < 1e9 && std::trunc(number) == number) {
         return digits(static_cast<std::int64_t>(number));
       }
-      throw place_->error("a label is a name or a whole number", row);
+      throw place_->error("a label is a name or a whole number", row,
+                          "numbers to predict are --problem-type regression");
     }
   }
 
@@ -312,6 +314,46 @@ class LabelCells {
   std::string text_;
   std::string decimal_;
   char digits_[32] = {};
+};
+
+/// The values of neighbouring rows of a column that are passed on: strings, numbers, or what Arrow
+/// prints for a value of another type, such as a date.
+class KeptCells {
+ public:
+  /// Both arguments must outlive this object.
+  KeptCells(const arrow::Array& array, const Place& place) : array_{&array}, place_{&place} {
+    if (detail::is_text(*array.type())) texts_.emplace(array, place);
+  }
+
+  /// Returns the value of a row. It is valid until the next call.
+  [[nodiscard]] data::KeptValue at(std::int64_t row) {
+    constexpr data::KeptValue none{.text = "null", .is_json = true};
+    if (texts_) {
+      const auto text = texts_->at(row);
+      return text ? data::KeptValue{*text} : none;
+    }
+    if (array_->IsNull(row)) return none;
+    if (!detail::is_number(*array_->type())) {
+      text_ = value_of(array_->GetScalar(row), *place_)->ToString();
+      return {text_};
+    }
+    detail::with_number(*array_, row, [&]<class Number>(const Number& number) {
+      json::Writer out;
+      if constexpr (std::is_same_v<Number, std::string>) {
+        out.raw(number);
+      } else {
+        out.value(number);
+      }
+      text_ = out.text();
+    });
+    return {.text = text_, .is_json = true};
+  }
+
+ private:
+  const arrow::Array* array_;
+  const Place* place_;
+  std::optional<Texts> texts_;
+  std::string text_;
 };
 
 }  // namespace seqtrain::parquet

@@ -88,11 +88,18 @@ class File {
   [[nodiscard]] const data::Fields& fields() const { return fields_; }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
   [[nodiscard]] const LabelForm& label_form() const { return form_; }
-  /// Returns the columns: the text, then the pair, then the label or the labels, if there are any.
+  /// Returns the columns: the text or its parts, then the pair, then the label or the labels, if
+  /// there are any, then those to keep.
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] bool has_pair() const { return has_pair_; }
-  /// Returns the index of the first column of labels; the number of columns if there is none.
-  [[nodiscard]] std::size_t first_label() const { return has_pair_ ? 2 : 1; }
+  /// Returns the number of columns of the text.
+  [[nodiscard]] std::size_t texts() const {
+    return std::max<std::size_t>(1, fields_.text_parts.size());
+  }
+  /// Returns the index of the first column of labels.
+  [[nodiscard]] std::size_t first_label() const { return texts() + (has_pair_ ? 1 : 0); }
+  /// Returns the index of the first column to keep.
+  [[nodiscard]] std::size_t first_kept() const { return columns_.size() - fields_.keep.size(); }
 
   /// Returns a slice of a row group. It has `rows_a_slice` rows unless it is the last one.
   [[nodiscard]] Slice slice(std::size_t group, std::int64_t rows_a_slice,
@@ -147,11 +154,12 @@ class File {
       add_leaves(reader.manifest().schema_fields.at(i), column.leaves);
       return *schema->field(static_cast<int>(i))->type();
     };
-    check_text(add(found.text));
+    for (const std::size_t text : found.texts) check_text(add(text));
     has_pair_ = found.pair.has_value();
     if (found.pair) check_text(add(*found.pair));
     if (found.label) check_label(add(*found.label), schema->metadata().get());
     for (const std::size_t label : found.labels) check_zero_or_one(add(label));
+    for (const std::size_t kept : found.keep) add(kept);
   }
 
   static void add_leaves(const ::parquet::arrow::SchemaField& field, std::vector<int>& leaves) {

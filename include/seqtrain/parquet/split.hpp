@@ -15,6 +15,7 @@
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/source.hpp>
 #include <seqtrain/data/split_files.hpp>
 #include <seqtrain/parquet/cells.hpp>
 #include <seqtrain/parquet/file.hpp>
@@ -65,25 +66,38 @@ class Split final : public data::ExampleFile {
       places.push_back(column.place);
       places.back().first_row = slice.first_row;
     }
-    const Texts texts{*slice.columns.front(), places.front()};
+    RowTexts texts;
+    for (std::size_t i = 0; i < file.texts(); ++i) texts.add(*slice.columns[i], places[i]);
+    const std::size_t pair_column = file.texts();
     std::optional<Texts> pairs;
-    if (file.has_pair()) pairs.emplace(*slice.columns[1], places[1]);
+    if (file.has_pair()) pairs.emplace(*slice.columns[pair_column], places[pair_column]);
     std::vector<LabelCells> labels;
-    for (std::size_t i = file.first_label(); i < places.size(); ++i) {
+    for (std::size_t i = file.first_label(); i < file.first_kept(); ++i) {
       labels.emplace_back(*slice.columns[i], file.label_form(), places[i]);
     }
+    std::vector<KeptCells> kept;
+    for (std::size_t i = file.first_kept(); i < places.size(); ++i) {
+      kept.emplace_back(*slice.columns[i], places[i]);
+    }
     const bool column_each = !file.fields().label_columns.empty();
-    data::ColumnLabels column_labels{file.fields().label_columns, file.fields().label_as_json};
+    data::ColumnLabels column_labels{file.fields()};
+    std::vector<data::KeptValue> values(kept.size());
     for (std::int64_t row = 0; row < slice.rows; ++row) {
       data::Example example{.row = static_cast<std::int64_t>(part.first) + row + 1};
-      example.text = demand_text(texts.at(row), places.front(), row);
+      example.text = texts.at(row);
       if (pairs) example.text_pair = pairs->at(row);
-      if (pairs && file.fields().pair_required) demand_text(example.text_pair, places[1], row);
+      if (pairs && file.fields().pair_required) {
+        demand_text(example.text_pair, places[pair_column], row);
+      }
       if (column_each) {
-        example.label = label_of(labels, row, column_labels, places.back());
+        example.label = label_of(labels, row, column_labels, places[file.first_label()]);
       } else if (!labels.empty()) {
         example.label = labels.front().at(row);
+        const bool is_skipped = !file.fields().label_required && example.label;
+        if (is_skipped && data::is_blank(*example.label)) example.label.reset();
       }
+      for (std::size_t i = 0; i < kept.size(); ++i) values[i] = kept[i].at(row);
+      example.kept = values;
       visit(example);
     }
   }
@@ -92,7 +106,8 @@ class Split final : public data::ExampleFile {
                                        const std::string& advice) const override {
     const SlicePlace& place = slice_at(static_cast<std::size_t>(example.row - 1));
     const File& file = *files_[place.file];
-    return file.columns().back().place.error(problem, example.row - 1 - place.rows_before, advice);
+    return file.columns()[file.first_kept() - 1].place.error(
+        problem, example.row - 1 - place.rows_before, advice);
   }
 
  private:
@@ -106,9 +121,34 @@ class Split final : public data::ExampleFile {
     std::int64_t index = 0;  ///< in the row group
   };
 
+  /// The texts of a row in one column or several, whose texts are joined. A null is no text of
+  /// several.
+  class RowTexts {
+   public:
+    void add(const arrow::Array& array, const Place& place) {
+      columns_.emplace_back(array, place);
+      place_ = &place;
+    }
+
+    /// Returns the text of a row. It is valid until the next call.
+    [[nodiscard]] std::string_view at(std::int64_t row) {
+      if (columns_.size() == 1) return demand_text(columns_.front().at(row), *place_, row);
+      parts_.clear();
+      for (const Texts& column : columns_) parts_.push_back(column.at(row).value_or(""));
+      data::join_texts(parts_, text_);
+      return text_;
+    }
+
+   private:
+    std::vector<Texts> columns_;
+    const Place* place_ = nullptr;
+    std::vector<std::string_view> parts_;
+    std::string text_;
+  };
+
   /// Returns the label of a row whose labels have a column each.
-  static std::string_view label_of(std::vector<LabelCells>& cells, std::int64_t row,
-                                   data::ColumnLabels& labels, const Place& place) {
+  static std::optional<std::string_view> label_of(std::vector<LabelCells>& cells, std::int64_t row,
+                                                  data::ColumnLabels& labels, const Place& place) {
     labels.begin_record();
     for (std::size_t i = 0; i < cells.size(); ++i) labels.set(i, cells[i].at(row).value_or("null"));
     const std::string problem = labels.finish_record();
