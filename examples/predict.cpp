@@ -1,38 +1,52 @@
 // Labels texts with a fine-tuned model: reads the records of a file or of stdin, and writes one
 // JSON object a line, in order.
 #include <chrono>
-#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/predict_input.hpp>
 #include <seqtrain/cli/run.hpp>
+#include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/descriptors.hpp>
-#include <seqtrain/core/system_error.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/example_stream.hpp>
+#include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/data/split_files.hpp>
+#include <seqtrain/data/text_files.hpp>
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
+#include <seqtrain/parquet/is_parquet.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/storage/find_model.hpp>
 #include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
+#include "open_file.hpp"
+
 using namespace seqtrain;
 
 /// Shows the progress of a stream on a terminal.
 class StreamBar {
  public:
-  explicit StreamBar(const cli::PredictInput& input) : size_{input.size().value_or(0)} {}
+  /// `size` is the number of bytes of the input, or 0 if it is not known.
+  explicit StreamBar(std::int64_t size) : size_{size} {}
 
   void operator()(const predict::StreamProgress& progress) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
@@ -51,26 +65,38 @@ class StreamBar {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// The records to label.
-struct Records {
-  cli::PredictInput input;
-  std::string name;
-  data::ReadOptions options;
-};
+/// The records of a stream, a table in another format, or a directory of texts.
+using AnyRecords =
+    std::variant<data::RecordStream<cli::PredictInput>, data::ExampleStream, data::TextFiles>;
 
-/// Reads records and writes their answers to stdout.
+/// Reads records and writes their answers to stdout or to a file, which appears when all of them
+/// are written.
 template <predict::Predictor P>
-predict::StreamProgress answer(const Records& from, const P& predictor,
-                               predict::StreamOptions options) {
+predict::StreamProgress answer(AnyRecords& records, std::int64_t size, const P& predictor,
+                               const cli::PredictFlags& flags, predict::StreamOptions options) {
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
-  StreamBar bar{from.input};
+  std::optional<AtomicFile> file;
+  if (flags.output_file != "-") file.emplace(flags.output_file);
+  StreamBar bar{size};
   options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
-  data::RecordStream records{from.input, from.name, from.options};
-  const auto write = [&](const std::string& lines) { return output.write(lines); };
-  return predict::answer_stream(records, predictor, write, options);
+  const auto write = [&](const std::string& lines) {
+    if (!file) return output.write(lines);
+    file->write(lines);
+    return true;
+  };
+  const auto done = std::visit(
+      [&](auto& each) { return predict::answer_stream(each, predictor, write, options); }, records);
+  if (file) file->commit();
+  return done;
 }
 
+/// Says how many texts get no label, and throws `InputError` if records are wrong.
 void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) {
+  if (flags.min_score > 0) {
+    std::cerr << done.abstained << " of " << done.records - done.wrong
+              << " texts get no label: their best score is below "
+              << cli::flag_text(flags.min_score) << '\n';
+  }
   if (done.wrong == 0) return;
   throw InputError{
       std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
@@ -78,7 +104,10 @@ void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) 
       "their answers say why"};
 }
 
-void label_records(Records records, const cli::FieldsOfRun& run, const cli::PredictFlags& flags,
+/// Loads the model, and labels the records that `open` returns. It is called when the model is
+/// there, so that a stream is not waited for before.
+template <class Open>
+void label_records(const Open& open, std::int64_t size, const cli::PredictFlags& flags,
                    const std::filesystem::path& base) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
@@ -87,70 +116,126 @@ void label_records(Records records, const cli::FieldsOfRun& run, const cli::Pred
         {.device = device, .precision = model::precision_named(precision), .base = base}};
   };
   const auto predictor = load_in(flags.precision);
+  flags.require_answers(predictor.task());
   if (predictor.precision() == model::Precision::int8) {
     log::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
-  if (flags.reads_stdin() && !run.empty()) {
-    records.options =
-        cli::options_for(records.input.beginning(), records.name, records.options, run);
+  AnyRecords records = open();
+  auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
+  const bool is_directory = std::holds_alternative<data::TextFiles>(records);
+  options.window.answer =
+      flags.answer_options(is_directory ? std::vector<std::string>{"file"} : flags.keep);
+  if (flags.compare.empty()) {
+    return check(answer(records, size, predictor, flags, options), flags);
   }
-  const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
-  if (flags.compare.empty()) return check(answer(records, predictor, options), flags);
   const auto other = load_in(flags.compare);
   const predict::Compared compared{predictor, other};
-  const auto done = answer(records, compared, options);
+  const auto done = answer(records, size, compared, flags, options);
   std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';
   check(done, flags);
 }
 
-/// Opens the file of records. Throws `InputError` if there is none.
-OwnedDescriptor open_records(const std::string& file) {
-  const int number = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (number < 0) throw system_error<InputError>("cannot be read", file);
-  return OwnedDescriptor{number};
+/// Finds the model, and names its directory in the flags. Returns the directory of its base.
+std::filesystem::path find_model(cli::PredictFlags& flags) {
+  const auto found = storage::find_model(flags.model, {log::log_on_stderr()});
+  flags.model = found.directory.string();
+  return found.base;
 }
 
-/// Throws `InputError` if the input is a directory.
-void demand_records(int input, const std::string& name) {
-  struct ::stat status = {};
-  if (::fstat(input, &status) != 0 || !S_ISDIR(status.st_mode)) return;
-  throw InputError{"is a directory, not a file", {.object = name}, "name one file of records"};
+/// Tells whether the file is to be opened by `flags.open`, because it is Parquet.
+bool is_parquet(const cli::PredictFlags& flags) {
+  std::error_code none;
+  if (flags.open == nullptr || flags.format || std::filesystem::is_fifo(flags.file, none)) {
+    return false;
+  }
+  return parquet::is_parquet(data::split_files(flags.file));
+}
+
+void label_parquet(cli::PredictFlags flags) {
+  const auto given = flags.read_options();
+  const auto open = [&](const data::ReadOptions& options) {
+    return data::open_example_file(flags.file, options);
+  };
+  const auto can_read = [&](const data::ReadOptions& options) {
+    try {
+      return open(options) != nullptr;
+    } catch (const InputError&) {
+      return false;
+    }
+  };
+  std::error_code none;
+  if (!std::filesystem::exists(flags.model, none)) (void)open(given);
+  const auto base = find_model(flags);
+  const auto run = cli::FieldsOfRun::of_model(flags.model);
+  data::ExampleStream records{open(cli::options_for(given, run, can_read))};
+  const auto size = records.size();
+  label_records([&] { return AnyRecords{std::move(records)}; }, size, flags, base);
+}
+
+void label_directory(cli::PredictFlags flags) {
+  data::refuse_fields(flags.read_options(), flags.file);
+  data::TextFiles records{flags.file};
+  const auto base = find_model(flags);
+  const auto size = records.size();
+  label_records([&] { return AnyRecords{std::move(records)}; }, size, flags, base);
+}
+
+/// Returns the options for reading an input with the fields of the model's run.
+data::ReadOptions options_for(const std::string& beginning, const cli::PredictFlags& flags) {
+  const auto can_read = [&](const data::ReadOptions& options) {
+    return cli::fits(beginning, flags.input_name(), options);
+  };
+  return cli::options_for(flags.read_options(), cli::FieldsOfRun::of_model(flags.model), can_read);
 }
 
 /// Labels the records of a file. An error in its format or its fields is found before the model is
 /// fetched and loaded.
 void label_file(cli::PredictFlags flags) {
   flags.file = storage::fetch(flags.file, {log::log_on_stderr()}).string();
-  const auto file = open_records(flags.file);
-  demand_records(file.number, flags.file);
-  Records records{.input = cli::PredictInput{{file.number, flags.file}},
-                  .name = flags.file,
-                  .options = flags.read_options()};
-  const std::string& beginning = records.input.beginning();
+  if (is_parquet(flags)) return label_parquet(std::move(flags));
   std::error_code none;
-  const bool is_here = std::filesystem::exists(flags.model, none);
-  if (!is_here) cli::check_beginning(beginning, flags.file, records.options);
-  const auto found = storage::find_model(flags.model, {log::log_on_stderr()});
-  flags.model = found.directory.string();
-  const auto run = cli::FieldsOfRun::of_model(flags.model);
-  records.options = cli::options_for(beginning, records.name, records.options, run);
-  cli::check_beginning(beginning, flags.file, records.options);
-  label_records(std::move(records), run, flags, found.base);
+  if (std::filesystem::is_directory(flags.file, none)) return label_directory(std::move(flags));
+  auto input = cli::PredictInput::of_file(flags.file);
+  const std::string& beginning = input.beginning();
+  if (!std::filesystem::exists(flags.model, none)) {
+    cli::check_beginning(beginning, flags.file, flags.read_options());
+  }
+  const auto base = find_model(flags);
+  const auto options = options_for(beginning, flags);
+  cli::check_beginning(beginning, flags.file, options);
+  const auto size = input.size().value_or(0);
+  label_records(
+      [&] {
+        return AnyRecords{data::RecordStream{std::move(input), flags.file, options}};
+      },
+      size, flags, base);
+}
+
+void label_stdin(cli::PredictFlags flags) {
+  struct ::stat status = {};
+  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISDIR(status.st_mode)) {
+    throw InputError{"is a directory, not a file", {.object = "stdin"}, "name it by --file"};
+  }
+  const auto base = find_model(flags);
+  cli::PredictInput input{{STDIN_FILENO, flags.input_name()}};
+  const auto size = input.size().value_or(0);
+  const auto open = [&] {
+    auto options = flags.read_options();
+    if (!cli::FieldsOfRun::of_model(flags.model).empty()) {
+      options = options_for(input.beginning(), flags);
+    }
+    return AnyRecords{data::RecordStream{std::move(input), flags.input_name(), options}};
+  };
+  label_records(open, size, flags, base);
 }
 
 int predict_main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
+    flags.open = open_file;
     if (!flags.parse(argc, argv)) return;
-    if (!flags.reads_stdin()) return label_file(flags);
-    demand_records(STDIN_FILENO, flags.input_name());
-    const auto found = storage::find_model(flags.model, {log::log_on_stderr()});
-    flags.model = found.directory.string();
-    label_records({.input = cli::PredictInput{{STDIN_FILENO, flags.input_name()}},
-                   .name = flags.input_name(),
-                   .options = flags.read_options()},
-                  cli::FieldsOfRun::of_model(flags.model), flags, found.base);
+    flags.reads_stdin() ? label_stdin(std::move(flags)) : label_file(std::move(flags));
   });
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/predict/answer_writer.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/predict/uncertainty.hpp>

@@ -1,15 +1,18 @@
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
 
+#include "support/compressed.hpp"
 #include "support/environment.hpp"
 #include "support/program.hpp"
 #include "support/small_checkpoint.hpp"
@@ -160,12 +163,14 @@ TEST_F(Predict, ReadsAFileThatAnArgumentNames) {
   ASSERT_EQ(named.code, 0) << named.output;
   EXPECT_EQ(std::ranges::count(named.output, '\n'), 2);
   EXPECT_EQ(run_example("predict", flags + "--strict - < " + texts.string()).output, named.output);
-  for (const auto& place : {directory_->path().string(), "< " + directory_->path().string()}) {
-    const auto directory = run_example("predict", flags + place);
-    EXPECT_EQ(directory.code, 2) << place;
-    EXPECT_NE(directory.output.find(": is a directory, not a file"), std::string::npos)
-        << directory.output;
-  }
+  const auto on_stdin = run_example("predict", flags + "< " + directory_->path().string());
+  EXPECT_EQ(on_stdin.code, 2);
+  EXPECT_NE(on_stdin.output.find("stdin: is a directory, not a file"), std::string::npos)
+      << on_stdin.output;
+  const auto without_texts = run_example("predict", flags + directory_->path().string());
+  EXPECT_EQ(without_texts.code, 2);
+  EXPECT_NE(without_texts.output.find(": holds no text"), std::string::npos)
+      << without_texts.output;
   const auto missing = run_example("predict", flags + "no/such.csv");
   EXPECT_EQ(missing.code, 2);
   EXPECT_NE(missing.output.find("no/such.csv: "), std::string::npos) << missing.output;
@@ -216,6 +221,78 @@ TEST_F(Predict, ReadsTheFieldsThatTheRunWasTrainedOn) {
   EXPECT_EQ(answers("good,Dogs run.\n", "--columns text,-"), answers("text\ngood\n"));
   write_file(run / "metrics.json", "[1]");
   EXPECT_EQ(answers("text\nDogs run.\n"), dogs);
+}
+
+TEST_F(Predict, ReadsArchivesAndDirectoriesOfTexts) {
+  const std::string flags = "--threads 1 --top-k 1 --model " + (*directory_ / "run").string() + " ";
+  const std::string rows = "text\nA man sleeps.\nDogs run.\n";
+  const auto plain =
+      run_example("predict", flags + write_file(*directory_ / "a.csv", rows).string());
+  ASSERT_EQ(plain.code, 0) << plain.output;
+  for (const auto& [name, bytes] : {std::pair{"a.csv.gz", tests::gzipped(rows)},
+                                    {"a.csv.zst", tests::zstd_compressed(rows)},
+                                    {"noname", tests::gzipped(rows)}}) {
+    const auto file = write_file(*directory_ / name, bytes);
+    EXPECT_EQ(run_example("predict", flags + file.string()).output, plain.output) << name;
+  }
+  const auto texts = *directory_ / "texts";
+  std::filesystem::create_directories(texts / "pos");
+  write_file(texts / "1.txt", "A man sleeps.");
+  write_file(texts / "pos/1.txt", "Dogs run.");
+  const auto named = run_example("predict", flags + texts.string());
+  EXPECT_EQ(named.code, 0) << named.output;
+  EXPECT_EQ(named.output, "{\"file\":\"1.txt\"," + plain.output.substr(1, plain.output.find('\n')) +
+                              "{\"file\":\"pos/1.txt\"," +
+                              plain.output.substr(plain.output.find('\n') + 2));
+  const auto kept = run_example("predict", flags + "--keep id " + texts.string());
+  EXPECT_EQ(kept.code, 2);
+  EXPECT_NE(kept.output.find("id: has no fields"), std::string::npos) << kept.output;
+}
+
+TEST_F(Predict, WritesFieldsOfTheInputToAFile) {
+  const std::string flags = "--threads 1 --model " + (*directory_ / "run").string() + " ";
+  const auto rows = write_file(*directory_ / "kept.csv", "id,text\n\"7,5\",Dogs run.\n8\n9,Cats\n");
+  const auto output = *directory_ / "labels.csv";
+  const auto ended = run_example("predict", flags + "--keep id --top-k 1 --output-file " +
+                                                output.string() + " " + rows.string());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.output.find("1 of 3 records are wrong"), std::string::npos) << ended.output;
+  const std::string text = tests::read_file(output);
+  EXPECT_TRUE(text.starts_with("id,label,score,error\n\"7,5\",")) << text;
+  EXPECT_NE(text.find("\n,,,\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\n9,"), std::string::npos) << text;
+  EXPECT_EQ(std::ranges::count(text, '\n'), 4);
+
+  const auto other = *directory_ / "other.csv";
+  const auto no_field = run_example(
+      "predict", flags + "--keep date --output-file " + other.string() + " " + rows.string());
+  EXPECT_EQ(no_field.code, 2);
+  EXPECT_NE(no_field.output.find("date: no such field; there are: id, text"), std::string::npos)
+      << no_field.output;
+  EXPECT_FALSE(std::filesystem::exists(other));
+}
+
+TEST_F(Predict, LeavesTextsWithoutALabelAndChoosesUncertainOnes) {
+  const auto none = predict(three_lines, "--min-score 1 --top-k 1");
+  EXPECT_EQ(none.code, 0) << none.output;
+  EXPECT_NE(none.output.find("{\"label\":null,\"abstained\":true,"), std::string::npos);
+  EXPECT_NE(none.output.find("3 of 3 texts get no label: their best score is below 1"),
+            std::string::npos)
+      << none.output;
+  const auto two = predict(three_lines, "--most-uncertain 2 --uncertainty margin --keep text");
+  EXPECT_EQ(two.code, 0) << two.output;
+  std::istringstream lines{two.output};
+  std::vector<double> found;
+  for (std::string line; std::getline(lines, line);) {
+    const auto answer = json::Document::parse(line, "a");
+    found.push_back(answer.root().at("uncertainty").number());
+    const auto number = static_cast<std::size_t>(answer.root().at("line").integer());
+    EXPECT_TRUE(number >= 1 && number <= 3);
+    EXPECT_NE(std::string_view{three_lines}.find(answer.root().at("text").string()),
+              std::string_view::npos);
+  }
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_GE(found[0], found[1]);
 }
 
 }  // namespace

@@ -7,11 +7,15 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/data/text_files.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 
 #include "support/fake_predictor.hpp"
 #include "support/problem_of.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace seqtrain::predict {
 namespace {
@@ -61,6 +65,15 @@ Written answer(std::vector<std::string> pieces, const StreamOptions& options = {
   written.problem = tests::problem_of(
       [&] { written.progress = answer_stream(records, predictor, write, options); });
   return written;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+  }
+  return lines;
 }
 
 std::string text(char letter, std::size_t times) {
@@ -172,13 +185,13 @@ void add(Window<tests::FakePredictor>& window, const tests::FakePredictor& predi
 
 TEST(Window, AnswersInOrderWhatItPredictsByLength) {
   const tests::FakePredictor predictor;
-  Window window{predictor, {.batch_size = 2, .top_k = 1}};
+  Window window{predictor, {.batch_size = 2, .answer = {.top_k = 1}}};
   for (const auto* text : {"aaaaa", "b"}) add(window, predictor, text);
-  window.add_line("no text");
+  window.add_error(InputError{"no text"});
   for (const auto* text : {"ccc", "dd"}) add(window, predictor, text);
   const std::string score = R"(,"scores":{"letter":1}})";
   const std::string line = R"({"label":"letter")" + score + "\n";
-  EXPECT_EQ(window.answer(), line + line + "no text\n" + line + line);
+  EXPECT_EQ(window.answer(), line + line + "{\"error\":\"no text\",\"line\":0}\n" + line + line);
   EXPECT_EQ(predictor.batches, (Lengths{{3, 4}, {5, 7}}));
   EXPECT_TRUE(window.empty());
   EXPECT_EQ(window.answer(), "");
@@ -187,7 +200,7 @@ TEST(Window, AnswersInOrderWhatItPredictsByLength) {
 TEST(Window, NamesTheWindowThatDecided) {
   tests::FakePredictor predictor;
   predictor.window = 4;
-  Window window{predictor, {.batch_size = 2, .top_k = 1}};
+  Window window{predictor, {.batch_size = 2, .answer = {.top_k = 1}}};
   for (const auto* text : {"aaaaa", "b", "cccccccc"}) add(window, predictor, text);
   const std::string line = R"({"label":"letter","scores":{"letter":1})";
   EXPECT_EQ(window.answer(), line +
@@ -222,6 +235,53 @@ TEST(Window, StaysSmallWhileItIsNotFull) {
   }
   for (int i = 0; i < 2; ++i) add(window, predictor, "a");
   EXPECT_TRUE(window.full());
+}
+
+TEST(AnswerStream, KeepsTheMostUncertainAnswersInOrder) {
+  const std::string input = text('a', 1) + "x\n" + text('c', 3) + text('z', 1) + text('d', 4);
+  StreamOptions options{.most_uncertain = 2, .window = {.batch_size = 1}};
+  options.window.answer = {.top_k = 1, .uncertainty = Uncertainty::margin};
+  const auto written = answer({input}, options);
+  ASSERT_EQ(written.parts.size(), 1U);
+  std::vector<std::string> begins;
+  for (const auto& line : lines_of(written.all())) {
+    begins.push_back(line.substr(0, 10));
+  }
+  EXPECT_EQ(begins, (std::vector<std::string>{R"({"line":1,)", R"({"line":3,)", R"({"error":")",
+                                              R"({"error":")"}));
+  EXPECT_EQ(written.progress.wrong, 2);
+}
+
+TEST(AnswerStream, CountsTextsWithoutALabel) {
+  StreamOptions options;
+  options.window.answer = {.min_score = 1.5};
+  const auto written = answer({text('a', 1) + "x\n" + text('b', 1)}, options);
+  EXPECT_EQ(written.progress.abstained, 2);
+}
+
+TEST(AnswerStream, WritesTheHeaderOnceAndNotBeforeARecord) {
+  StreamOptions options;
+  options.window.answer = {.format = AnswerFormat::csv, .top_k = 1};
+  const std::string header = "label,score,error\n";
+  const auto written = answer({text('a', 1), text('b', 1)}, options);
+  EXPECT_EQ(written.all(), header + "letter,1,\nletter,1,\n");
+  EXPECT_EQ(answer({""}, options).all(), "");
+}
+
+TEST(AnswerStream, AnswersTheTextsOfADirectory) {
+  const tests::TemporaryDirectory directory;
+  for (const char* name : {"1.txt", "2.txt"}) tests::write_file(directory / name, "ab");
+  data::TextFiles files{directory.path()};
+  StreamOptions options;
+  options.window.answer = {.top_k = 1, .keep = {"file"}};
+  std::string all;
+  const auto write = [&](const std::string& lines) {
+    all += lines;
+    return true;
+  };
+  answer_stream(files, tests::FakePredictor{}, write, options);
+  const std::string rest = R"("label":"letter","scores":{"letter":1}})";
+  EXPECT_EQ(all, R"({"file":"1.txt",)" + rest + "\n" + R"({"file":"2.txt",)" + rest + "\n");
 }
 
 }  // namespace

@@ -1,17 +1,24 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include <seqtrain/cli/example_length.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/predict/answer_writer.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/uncertainty.hpp>
 
 namespace seqtrain::cli {
 
@@ -28,44 +35,27 @@ struct PredictFlags {
   std::string precision = "fp32";
   std::string compare = "";
   std::int64_t top_k = 0;
+  std::vector<std::string> keep = {};
+  std::string output_file = "-";
+  std::optional<predict::AnswerFormat> output_format = {};
+  double min_score = 0;
+  std::int64_t most_uncertain = 0;
+  predict::Uncertainty uncertainty = predict::Uncertainty::entropy;
   bool strict = false;
   std::string device = "auto";
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
 
+  /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
+  data::OpenFile open = nullptr;
+
   /// Fills the members from a command line. Returns false if help was asked for.
   bool parse(int argc, const char* const* argv) {
     cli::Flags flags{
-        "predict", "labels texts: reads the records of a file or of stdin, and writes JSON lines"};
-    flags
-        .add("model", model,
-             "fine-tuned model: a directory in Hugging Face's layout, a run's directory, a result "
-             "of languages, gs://, or a name on the hub")
-        .add("file", file,
-             "records to label, a file or gs:// (-: stdin); the name of the flag may be left out: "
-             "predict --model runs/mine new.csv")
-        .add("format", format,
-             {{"auto", {}},
-              {"jsonl", data::Format::json_lines},
-              {"tsv", data::Format::tsv},
-              {"csv", data::Format::csv},
-              {"lines", data::Format::lines}},
-             "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
-        .add("batch-size", batch_size, "examples that are computed together")
-        .add("max-length", max_length,
-             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
-        .add("text-field", text_field, "field of the text (default: recognised)")
-        .add("pair-field", pair_field, "field of the second text")
-        .add("columns", columns, cli::columns_help)
-        .add("precision", precision,
-             "fp32, bf16, fp16 (on a GPU), int8 (of an encoder on a processor), or " +
-                 cli::auto_precision)
-        .add("compare", compare,
-             "second precision to predict the records in; the last line on stderr says how far the "
-             "answers differ")
-        .add("top-k", top_k, "number of best labels to write scores of (0: all scores, and logits)")
-        .add_switch("strict", strict, "end at the first wrong record")
-        .add("device", device, cli::device_help)
-        .add("threads", threads, "threads that compute");
+        "predict",
+        "labels texts: reads the records of a file or of stdin, and writes JSON lines or CSV"};
+    add_input(flags);
+    add_answers(flags);
+    add_machine(flags);
     flags.take_argument("file");
     if (!flags.parse(argc, argv)) return false;
     cli::require(!model.empty(), "model", "is needed: the directory of a fine-tuned model");
@@ -73,7 +63,13 @@ struct PredictFlags {
     cli::require(top_k >= 0, "top-k", "must not be negative");
     cli::require_threads(threads);
     cli::require_columns(columns);
-    static_cast<void>(read_options());
+    cli::require(min_score >= 0 && min_score <= 1, "min-score", "must be 0 to 1");
+    cli::require(most_uncertain >= 0, "most-uncertain", "must not be negative");
+    for (const auto& name : keep) {
+      cli::require(!name.empty(), "keep", "has an empty name");
+      cli::require(std::ranges::count(keep, name) == 1, "keep", "names '" + name + "' twice");
+    }
+    require_output_file();
     return true;
   }
 
@@ -87,7 +83,31 @@ struct PredictFlags {
             .columns = columns,
             .labelled = false,
             .format = format,
-            .empty_lines = true};
+            .empty_lines = true,
+            .open = open,
+            .keep = keep};
+  }
+
+  /// Throws `InputError` that names the flag if a model for this task has no such answers.
+  void require_answers(const predict::Task& task) const {
+    const bool one = task.problem_type == ProblemType::single_label && task.labels.size() > 1;
+    const std::string problem = "is for models that choose between labels";
+    cli::require(min_score == 0 || one, "min-score", problem + ", one for each text");
+    cli::require(most_uncertain == 0 || one || task.problem_type == ProblemType::multi_label,
+                 "most-uncertain", problem);
+  }
+
+  /// Returns the form of the answers. They have the values that `kept` names.
+  [[nodiscard]] predict::AnswerOptions answer_options(const std::vector<std::string>& kept) const {
+    const bool is_csv = std::filesystem::path{output_file}.extension() == ".csv";
+    predict::AnswerOptions options{
+        .format = output_format.value_or(is_csv ? predict::AnswerFormat::csv
+                                                : predict::AnswerFormat::json_lines),
+        .top_k = static_cast<std::size_t>(top_k),
+        .min_score = min_score,
+        .keep = kept};
+    if (most_uncertain > 0) options.uncertainty = uncertainty;
+    return options;
   }
 
   /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the
@@ -95,8 +115,81 @@ struct PredictFlags {
   [[nodiscard]] predict::StreamOptions stream_options(std::size_t most, std::size_t usual) const {
     return {.max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
             .strict = strict,
-            .window = {.batch_size = static_cast<std::size_t>(batch_size),
-                       .top_k = static_cast<std::size_t>(top_k)}};
+            .most_uncertain = static_cast<std::size_t>(most_uncertain),
+            .window = {.batch_size = static_cast<std::size_t>(batch_size)}};
+  }
+
+ private:
+  void add_input(Flags& flags) {
+    flags
+        .add("model", model,
+             "fine-tuned model: a directory in Hugging Face's layout, a run's directory, a result "
+             "of languages, gs://, or a name on the hub")
+        .add("file", file,
+             std::string{"records to label: a file, also with .gz or .zst, "} +
+                 (open ? "Parquet, " : "") +
+                 "a directory of *.txt, or gs:// (-: stdin); the name of the flag may be left out: "
+                 "predict --model runs/mine new.csv")
+        .add("format", format,
+             {{"auto", {}},
+              {"jsonl", data::Format::json_lines},
+              {"tsv", data::Format::tsv},
+              {"csv", data::Format::csv},
+              {"lines", data::Format::lines}},
+             "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
+        .add("batch-size", batch_size, "examples that are computed together")
+        .add("max-length", max_length,
+             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
+        .add("text-field", text_field,
+             "field of the text, or several with commas between them, whose texts are joined by a "
+             "line break (default: recognised)")
+        .add("pair-field", pair_field, "field of the second text")
+        .add("columns", columns, cli::columns_help);
+  }
+
+  void add_answers(Flags& flags) {
+    flags
+        .add("top-k", top_k, "number of best labels to write scores of (0: all scores, and logits)")
+        .add("keep", keep, "fields of the records that their answers have too: id,date")
+        .add("output-file", output_file, "file for the answers (-: stdout)")
+        .add("output-format", output_format,
+             {{"auto", {}},
+              {"jsonl", predict::AnswerFormat::json_lines},
+              {"csv", predict::AnswerFormat::csv}},
+             "jsonl, csv, or auto (csv if the name of the output file ends in .csv, else jsonl)")
+        .add("min-score", min_score,
+             "least score of a label: a text whose best label has a lower score gets none")
+        .add("most-uncertain", most_uncertain,
+             "number of texts to answer: those about which the model is least certain, in this "
+             "order, to be labelled next (0: all, in the order of the input)")
+        .add("uncertainty", uncertainty,
+             {{"entropy", predict::Uncertainty::entropy}, {"margin", predict::Uncertainty::margin}},
+             "measure for --most-uncertain: entropy of the scores, or margin between the two best")
+        .add_switch("strict", strict, "end at the first wrong record");
+  }
+
+  void add_machine(Flags& flags) {
+    flags
+        .add("precision", precision,
+             "fp32, bf16, fp16 (on a GPU), int8 (of an encoder on a processor), or " +
+                 cli::auto_precision)
+        .add("compare", compare,
+             "second precision to predict the records in; the last line on stderr says how far the "
+             "answers differ")
+        .add("device", device, cli::device_help)
+        .add("threads", threads, "threads that compute");
+  }
+
+  /// Throws `InputError` if the output file cannot be there.
+  void require_output_file() const {
+    if (output_file == "-") return;
+    const std::filesystem::path place{output_file};
+    std::error_code none;
+    const auto directory = place.has_parent_path() ? place.parent_path() : ".";
+    cli::require(std::filesystem::is_directory(directory, none), "output-file",
+                 "is in a directory that does not exist: " + directory.string());
+    cli::require(place.has_filename() && !std::filesystem::is_directory(place, none), "output-file",
+                 "is a directory");
   }
 };
 

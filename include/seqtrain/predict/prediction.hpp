@@ -117,22 +117,30 @@ struct Prediction {
 struct JsonOptions {
   std::size_t top_k = 0;  ///< if above 0, only this many labels have scores, the greatest first
   bool logits = true;
+  double min_score = 0;  ///< see `abstains`
 };
 
-/// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; in
-/// multi-label classification `{"labels": ["sport", "money"], …}`; in regression `{"value": 3.5}`.
-/// A text that was read in several windows also has `"window": {"index": 2, "of": 5, …}`.
-inline void write_json(json::Writer& out, const Prediction& prediction, const Task& task,
-                       const JsonOptions& options) {
-  out.begin_object();
+/// Tells whether a text gets no label because its greatest score is below `min_score`. Only
+/// single-label classification abstains.
+[[nodiscard]] inline bool abstains(const Prediction& prediction, const Task& task,
+                                   double min_score) {
+  return task.problem_type == ProblemType::single_label &&
+         prediction.scores[prediction.labels[0]] < min_score;
+}
+
+/// Writes the members of an object for a prediction, as `write_json` does.
+inline void write_members(json::Writer& out, const Prediction& prediction, const Task& task,
+                          const JsonOptions& options) {
   if (task.problem_type == ProblemType::regression) {
-    out.member("value", prediction.logits[0]).end_object();
+    out.member("value", prediction.logits[0]);
     return;
   }
   if (task.problem_type == ProblemType::multi_label) {
     out.key("labels").begin_array();
     for (const std::size_t id : prediction.labels) out.value(label_name(task.labels, id));
     out.end_array();
+  } else if (abstains(prediction, task, options.min_score)) {
+    out.key("label").null().member("abstained", true);
   } else {
     out.member("label", label_name(task.labels, prediction.labels[0]));
   }
@@ -152,6 +160,16 @@ inline void write_json(json::Writer& out, const Prediction& prediction, const Ta
     if (window.of_second) out.member("of_second", true);
     out.end_object();
   }
+}
+
+/// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; in
+/// multi-label classification `{"labels": ["sport", "money"], …}`; in regression `{"value": 3.5}`.
+/// A text that gets no label has `"label": null, "abstained": true`. A text that was read in
+/// several windows also has `"window": {"index": 2, "of": 5, …}`.
+inline void write_json(json::Writer& out, const Prediction& prediction, const Task& task,
+                       const JsonOptions& options) {
+  out.begin_object();
+  write_members(out, prediction, task, options);
   out.end_object();
 }
 

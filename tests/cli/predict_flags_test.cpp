@@ -1,0 +1,89 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/cli/predict_flags.hpp>
+
+#include "support/problem_of.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::cli {
+namespace {
+
+PredictFlags predict_flags(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"predict", "--model", "m"});
+  std::vector<const char*> words;
+  for (const auto& argument : arguments) words.push_back(argument.c_str());
+  PredictFlags flags;
+  EXPECT_TRUE(flags.parse(static_cast<int>(words.size()), words.data()));
+  return flags;
+}
+
+std::string problem_of_predict(const std::vector<std::string>& arguments) {
+  return tests::problem_of([&] { (void)predict_flags(arguments); });
+}
+
+TEST(PredictFlagsTest, ChooseTheFormOfTheAnswersByTheFile) {
+  const tests::TemporaryDirectory directory;
+  const auto format = [&](const std::string& file, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--output-file", (directory / file).string()});
+    return predict_flags(more).answer_options({}).format;
+  };
+  EXPECT_EQ(predict_flags({}).answer_options({}).format, predict::AnswerFormat::json_lines);
+  EXPECT_EQ(format("a.csv"), predict::AnswerFormat::csv);
+  EXPECT_EQ(format("a.jsonl"), predict::AnswerFormat::json_lines);
+  EXPECT_EQ(format("a.csv", {"--output-format=jsonl"}), predict::AnswerFormat::json_lines);
+  EXPECT_EQ(predict_flags({"--output-format=csv"}).answer_options({}).format,
+            predict::AnswerFormat::csv);
+}
+
+TEST(PredictFlagsTest, PassOnWhatTheAnswersHave) {
+  const auto flags = predict_flags({"--keep=id,date", "--top-k=2", "--min-score=0.5",
+                                    "--most-uncertain=9", "--uncertainty=margin"});
+  EXPECT_EQ(flags.read_options().keep, (std::vector<std::string>{"id", "date"}));
+  const auto options = flags.answer_options({"id"});
+  EXPECT_EQ(options.keep, std::vector<std::string>{"id"});
+  EXPECT_EQ(options.top_k, 2U);
+  EXPECT_EQ(options.min_score, 0.5);
+  EXPECT_EQ(options.uncertainty, predict::Uncertainty::margin);
+  EXPECT_EQ(flags.stream_options(512, 512).most_uncertain, 9U);
+  EXPECT_FALSE(predict_flags({}).answer_options({}).uncertainty.has_value());
+}
+
+TEST(PredictFlagsTest, NameTheFlagOfAWrongValue) {
+  const tests::TemporaryDirectory directory;
+  EXPECT_EQ(problem_of_predict({"--min-score=1.5"}), "--min-score: must be 0 to 1");
+  EXPECT_EQ(problem_of_predict({"--min-score=nan"}), "--min-score: must be 0 to 1");
+  EXPECT_EQ(problem_of_predict({"--most-uncertain=-1"}), "--most-uncertain: must not be negative");
+  EXPECT_EQ(problem_of_predict({"--uncertainty=x"}),
+            "--uncertainty: is unknown: use entropy or margin");
+  EXPECT_EQ(problem_of_predict({"--keep=id,id"}), "--keep: names 'id' twice");
+  EXPECT_EQ(problem_of_predict({"--keep=id,,x"}), "--keep: has an empty name");
+  EXPECT_EQ(problem_of_predict({"--output-format=xml"}),
+            "--output-format: must be auto, jsonl or csv");
+  EXPECT_EQ(problem_of_predict({"--output-file=" + directory.path().string()}),
+            "--output-file: is a directory");
+  EXPECT_EQ(problem_of_predict({"--output-file=" + (directory / "no/a.csv").string()}),
+            "--output-file: is in a directory that does not exist: " + (directory / "no").string());
+}
+
+TEST(PredictFlagsTest, RefuseAModelWithoutSuchAnswers) {
+  const auto problem = [](const std::string& flag, const predict::Task& task) {
+    return tests::problem_of([&] { predict_flags({flag}).require_answers(task); });
+  };
+  const predict::Task one{.labels = {"a", "b"}}, score{.labels = {"a"}};
+  const predict::Task several{.labels = {"a"}, .problem_type = ProblemType::multi_label};
+  const predict::Task number{.labels = {"a"}, .problem_type = ProblemType::regression};
+  for (const char* flag : {"--min-score=0.5", "--most-uncertain=5"}) {
+    EXPECT_EQ(problem(flag, one), "nothing was thrown");
+    EXPECT_NE(problem(flag, number), "nothing was thrown");
+    EXPECT_NE(problem(flag, score), "nothing was thrown");
+  }
+  EXPECT_EQ(problem("--most-uncertain=5", several), "nothing was thrown");
+  EXPECT_EQ(problem("--min-score=0.5", several),
+            "--min-score: is for models that choose between labels, one for each text");
+}
+
+}  // namespace
+}  // namespace seqtrain::cli

@@ -1,0 +1,81 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/predict/answer_writer.hpp>
+
+namespace seqtrain::predict {
+namespace {
+
+const std::vector<float> three_logits{1, 2, 0.5F};
+const Task choice_of_one{.labels = {"a", "b,c", "d"}};
+const Task choice_of_several{.labels = {"a", "b,c", "d"}, .problem_type = ProblemType::multi_label};
+const Task a_number{.labels = {"LABEL_0"}, .problem_type = ProblemType::regression};
+const Prediction the_choice{{1}, {0.25, 0.625, 0.125}, three_logits};
+const Prediction the_choices{{1, 2}, {0.25, 0.75, 0.625}, three_logits};
+const Prediction the_number{{}, {0.1}, {0.1F}};
+const std::vector<data::KeptValue> kept_values{{"x \"y\""}, {"12", true}, {"null", true}};
+const InputError wrong_record{"bad, very", {.object = "in", .line = 4}};
+
+TEST(AnswerWriter, PutsValuesOfTheInputFirst) {
+  const AnswerWriter writer{choice_of_one, {.top_k = 1, .keep = {"id", "label", "n"}}};
+  EXPECT_EQ(writer.header(), "");
+  const std::string begin = R"({"id":"x \"y\"","input_label":12,"n":null,)";
+  EXPECT_EQ(writer.answer(writer.begin(kept_values), the_choice, 7),
+            begin + R"("label":"b,c","scores":{"b,c":0.625}})");
+  EXPECT_EQ(writer.error(writer.begin(kept_values), wrong_record),
+            begin + R"("error":"in:4: bad, very","line":4})");
+  EXPECT_EQ(writer.error(writer.begin({}), wrong_record),
+            R"({"error":"in:4: bad, very","line":4})");
+}
+
+TEST(AnswerWriter, SaysThatATextGetsNoLabel) {
+  const AnswerWriter above{choice_of_one, {.top_k = 1, .min_score = 0.63}};
+  EXPECT_EQ(above.answer("", the_choice, 1),
+            R"({"label":null,"abstained":true,"scores":{"b,c":0.625}})");
+  const AnswerWriter equal{choice_of_one, {.top_k = 1, .min_score = 0.625}};
+  EXPECT_EQ(equal.answer("", the_choice, 1), R"({"label":"b,c","scores":{"b,c":0.625}})");
+  const AnswerWriter csv{choice_of_one,
+                         {.format = AnswerFormat::csv, .top_k = 1, .min_score = 0.63}};
+  EXPECT_EQ(csv.answer("", the_choice, 1), ",0.625,");
+}
+
+TEST(AnswerWriter, WritesTheUncertaintyAndTheLine) {
+  const AnswerWriter writer{choice_of_one, {.top_k = 1, .uncertainty = Uncertainty::margin}};
+  EXPECT_EQ(writer.answer("", the_choice, 7),
+            R"({"line":7,"uncertainty":0.625,"label":"b,c","scores":{"b,c":0.625}})");
+}
+
+/// Returns the header, an answer and an error.
+std::string csv_of(const Task& task, const Prediction& prediction, AnswerOptions options) {
+  options.format = AnswerFormat::csv;
+  const AnswerWriter writer{task, options};
+  const std::vector<data::KeptValue> values{kept_values.begin(),
+                                            kept_values.begin() + std::ssize(options.keep)};
+  return writer.header() + writer.answer(writer.begin(values), prediction, 7) + "\n" +
+         writer.error(writer.begin(values), wrong_record) + "\n";
+}
+
+TEST(AnswerWriter, WritesCsv) {
+  EXPECT_EQ(csv_of(choice_of_one, the_choice, {.keep = {"id", "score", "n"}}),
+            "id,input_score,n,label,score,score_a,\"score_b,c\",score_d,error\n"
+            "\"x \"\"y\"\"\",12,,\"b,c\",0.625,0.25,0.625,0.125,\n"
+            "\"x \"\"y\"\"\",12,,,,,,,\"in:4: bad, very\"\n");
+  EXPECT_EQ(csv_of(choice_of_one, the_choice, {.top_k = 2, .uncertainty = Uncertainty::margin}),
+            "line,uncertainty,label,score,label_2,score_2,error\n"
+            "7,0.625,\"b,c\",0.625,a,0.25,\n"
+            "4,,,,,,\"in:4: bad, very\"\n");
+  EXPECT_EQ(csv_of(choice_of_several, the_choices, {}),
+            "labels,score_a,\"score_b,c\",score_d,error\n"
+            "\"b,c,d\",0.25,0.75,0.625,\n"
+            ",,,,\"in:4: bad, very\"\n");
+  EXPECT_EQ(csv_of(choice_of_several, the_choices, {.top_k = 9}),
+            "labels,label_1,score_1,label_2,score_2,label_3,score_3,error\n"
+            "\"b,c,d\",\"b,c\",0.75,d,0.625,a,0.25,\n"
+            ",,,,,,,\"in:4: bad, very\"\n");
+  EXPECT_EQ(csv_of(a_number, the_number, {}), "value,error\n0.1,\n,\"in:4: bad, very\"\n");
+}
+
+}  // namespace
+}  // namespace seqtrain::predict
