@@ -49,6 +49,9 @@ TEST(NearEqual, CountsTheTextsOfAnotherSet) {
   EXPECT_EQ(count_near_equal(
                 train, keys_of({"a good film", "A GOOD, film", "another one", "another one"})),
             2U);
+  std::string longer;
+  for (int i = 0; i < 60; ++i) longer += "word" + std::to_string(i) + " ";
+  EXPECT_EQ(count_near_equal(keys_of({longer}), keys_of({longer + "more", "word1"})), 1U);
   EXPECT_EQ(count_near_equal(train, {}), 0U);
   EXPECT_EQ(count_near_equal({}, keys_of({"a", "a"})), 0U);
 }

@@ -500,5 +500,13 @@ TEST(Reader, NamesRegressionWhereALabelIsANumber) {
       "regression");
 }
 
+TEST(Reader, SaysWhatAFileIsWhoseFormatIsGiven) {
+  const std::string parquet{"PAR1\x15\xff"};
+  EXPECT_NE(problem(parquet, "f", {.format = Format::csv}).find("f: holds Parquet"),
+            std::string::npos);
+  EXPECT_EQ(read("PAR1 is a text", "f", {.labelled = false, .format = Format::lines}),
+            Found{"PAR1 is a text|~|~"});
+}
+
 }  // namespace
 }  // namespace seqtrain::data

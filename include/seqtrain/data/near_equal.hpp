@@ -60,6 +60,17 @@ inline std::uint64_t similar_hash(std::span<const std::uint64_t> words) {
   return result;
 }
 
+/// The most bits in which the hashes of similar texts differ.
+constexpr int most_bits = 3;
+
+/// The most texts with which a text is compared among those that share a quarter of its hash.
+constexpr std::size_t most_compared = 20;
+
+/// Returns a quarter of a hash with its number.
+inline std::uint64_t quarter_of(std::uint64_t hash, unsigned quarter) {
+  return (hash >> (16 * quarter) & 0xFFFF) | std::uint64_t{quarter} << 16;
+}
+
 /// Disjoint sets that can be joined: each item leads to the first item of its set.
 class Groups {
  public:
@@ -102,8 +113,6 @@ class Groups {
 /// or that are long and differ in a few words. A group holds indexes into `keys`, ascending.
 [[nodiscard]] inline std::vector<std::vector<std::size_t>> near_equal(
     std::span<const TextKey> keys) {
-  constexpr int most_bits = 3;
-  constexpr std::size_t most_compared = 20;  // among those that share a quarter of their bits
   detail::Groups groups{keys.size()};
   std::unordered_map<std::uint64_t, std::size_t> equal;
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> quarters;
@@ -112,13 +121,12 @@ class Groups {
     if (keys[i].similar == 0) continue;
     // Hashes that differ in three bits agree in at least one of four quarters.
     for (unsigned quarter = 0; quarter < 4; ++quarter) {
-      const std::uint64_t bits = keys[i].similar >> (16 * quarter) & 0xFFFF;
-      auto& others = quarters[bits | std::uint64_t{quarter} << 16];
+      auto& others = quarters[detail::quarter_of(keys[i].similar, quarter)];
       for (const std::size_t other : others) {
         const auto differing = keys[i].similar ^ keys[other].similar;
-        if (std::popcount(differing) <= most_bits) groups.join(i, other);
+        if (std::popcount(differing) <= detail::most_bits) groups.join(i, other);
       }
-      if (others.size() < most_compared) others.push_back(i);
+      if (others.size() < detail::most_compared) others.push_back(i);
     }
   }
   std::unordered_map<std::size_t, std::vector<std::size_t>> members;
@@ -131,19 +139,33 @@ class Groups {
   return result;
 }
 
-/// Returns the number of texts of `dev` that `near_equal` puts into one group with a text of
-/// `train`.
+/// Returns the number of texts of `dev` that equal a text of `train` as `near_equal` compares them.
 [[nodiscard]] inline std::size_t count_near_equal(std::span<const TextKey> train,
                                                   std::span<const TextKey> dev) {
-  std::vector<TextKey> keys{train.begin(), train.end()};
-  keys.insert(keys.end(), dev.begin(), dev.end());
-  std::size_t count = 0;
-  for (const auto& group : near_equal(keys)) {
-    if (group.front() >= train.size()) continue;  // indexes are ascending
-    count += static_cast<std::size_t>(
-        std::ranges::count_if(group, [&](std::size_t i) { return i >= train.size(); }));
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> equal, quarters;
+  for (std::size_t i = 0; i < dev.size(); ++i) {
+    equal[dev[i].words].push_back(i);
+    if (dev[i].similar == 0) continue;
+    for (unsigned quarter = 0; quarter < 4; ++quarter) {
+      auto& others = quarters[detail::quarter_of(dev[i].similar, quarter)];
+      if (others.size() < detail::most_compared) others.push_back(i);
+    }
   }
-  return count;
+  std::vector<bool> found(dev.size());
+  for (const TextKey& key : train) {
+    if (const auto same = equal.find(key.words); same != equal.end()) {
+      for (const std::size_t i : same->second) found[i] = true;
+      equal.erase(same);
+    }
+    for (unsigned quarter = 0; quarter < 4 && key.similar != 0; ++quarter) {
+      const auto others = quarters.find(detail::quarter_of(key.similar, quarter));
+      if (others == quarters.end()) continue;
+      for (const std::size_t i : others->second) {
+        if (std::popcount(key.similar ^ dev[i].similar) <= detail::most_bits) found[i] = true;
+      }
+    }
+  }
+  return static_cast<std::size_t>(std::ranges::count(found, true));
 }
 
 }  // namespace seqtrain::data

@@ -141,6 +141,9 @@ class Reader {
       : source_{std::move(source)}, body_{source_.text} {
     const bool at_start = source_.first_line == 1 && source_.may_have_mark;
     if (at_start && body_.starts_with(byte_order_mark)) body_.remove_prefix(byte_order_mark.size());
+    if (source_.first_line == 1 && options.format && *options.format != Format::lines) {
+      demand_text(body_, source_.name);
+    }
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       refuse_columns(options, source_.name);
