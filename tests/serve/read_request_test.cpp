@@ -1,5 +1,6 @@
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -87,12 +88,23 @@ TEST(ReadRequest, TakesEachFormOfAnInstance) {
 TEST(ReadRequest, ParametersHoldForAllInstances) {
   const auto request = read_request(
       R"({"instances": ["a"],
-          "parameters": {"truncation_direction": "left", "raw_scores": true}})");
+          "parameters": {"truncation_direction": "left", "raw_scores": true, "top_k": 2}})");
   EXPECT_EQ(request.texts[0].truncation, Truncation::left);
   EXPECT_TRUE(request.texts[0].raw_scores);
-  const auto [status, text] = refusal_of(R"({"instances": ["a"], "parameters": {"top_k": 1}})");
-  EXPECT_EQ(status, 422);
-  EXPECT_NE(text.find("parameters.top_k: is unknown"), std::string::npos) << text;
+  EXPECT_EQ(request.texts[0].top_k, 2U);
+  const auto own = read_request(
+      R"({"instances": [{"text": "a", "top_k": 1}, {"text": "b"}], "parameters": {"top_k": 3}})");
+  EXPECT_EQ(own.texts[0].top_k, 1U);
+  EXPECT_EQ(own.texts[1].top_k, 3U);
+  for (const auto& [parameter, says] :
+       {std::pair{R"("top_p": 1)", "parameters.top_p: is unknown"},
+        {R"("top_k": 0)", "parameters.top_k: must be at least 1"},
+        {R"("top_k": "2")", "parameters.top_k: must be at least 1"}}) {
+    const auto [status, text] =
+        refusal_of(R"({"instances": ["a"], "parameters": {)" + std::string{parameter} + "}}");
+    EXPECT_EQ(status, 422) << parameter;
+    EXPECT_NE(text.find(says), std::string::npos) << text;
+  }
 }
 
 TEST(ReadRequest, ARefusalIsShort) {

@@ -40,6 +40,7 @@ struct Text {
   WriteAnswer write = nullptr;
   Truncation truncation = Truncation::none;
   bool raw_scores = false;  ///< the answer has logits instead of scores
+  std::size_t top_k = 0;    ///< if above 0, the answer has only this many scores, the greatest ones
 };
 
 /// A request to classify texts.

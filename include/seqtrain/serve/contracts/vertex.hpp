@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <span>
 #include <string>
@@ -29,7 +30,7 @@ namespace seqtrain::serve::vertex {
 /// `predict` does, with the window that decided.
 inline void write_answer(json::Writer& out, const Text& text, const predict::Prediction& prediction,
                          const predict::Task& task) {
-  predict::write_json(out, prediction, task, {.logits = text.raw_scores});
+  predict::write_json(out, prediction, task, {.top_k = text.top_k, .logits = text.raw_scores});
 }
 
 /// Writes the label, a list of the labels, or the value, which is the answer for bytes.
@@ -57,6 +58,16 @@ inline std::string from_base64(const json::Value& value) {
   return *std::move(bytes);
 }
 
+/// Returns the member `top_k`, or `usual` if there is none.
+inline std::size_t top_k(const json::Value& value, std::size_t usual) {
+  const auto member = value.find("top_k");
+  if (!member) return usual;
+  if (!member->is_integer() || member->integer() < 1) {
+    throw member->error("must be at least 1", "leave it out for the scores of all labels");
+  }
+  return static_cast<std::size_t>(member->integer());
+}
+
 /// Reads an instance: a text, `{"text", "text_pair"}`, `{"inputs"}` as in
 /// text-embeddings-inference, `{"b64"}`, or `{"data": {"b64"}}`.
 inline void read_instance(const json::Value& instance, Text& text) {
@@ -69,6 +80,7 @@ inline void read_instance(const json::Value& instance, Text& text) {
   }
   text.truncation = serve::detail::truncation(instance, text.truncation);
   text.raw_scores = serve::detail::flag(instance, "raw_scores", text.raw_scores);
+  text.top_k = top_k(instance, text.top_k);
   const auto data = instance.find("data");
   if (const auto inputs = instance.find("inputs")) {
     text.write = tei::write_answer;
@@ -94,16 +106,17 @@ inline void read_instance(const json::Value& instance, Text& text) {
   if (const auto parameters = root.find("parameters")) {
     for (const auto& [name, value] : parameters->members()) {
       constexpr std::string_view known[] = {"truncate", "truncation_direction", "raw_scores",
-                                            "model"};
+                                            "top_k", "model"};
       if (std::ranges::find(known, name) != std::end(known)) continue;
       // An error does not repeat very long names.
       throw(name.size() <= 64 ? value : *parameters)
           .error("is unknown or has unknown members",
-                 "use truncate, truncation_direction, raw_scores or model");
+                 "use truncate, truncation_direction, raw_scores, top_k or model");
     }
     if (const auto model = serve::detail::model_in(*parameters)) request.model = model;
     like.truncation = serve::detail::truncation(*parameters, like.truncation);
     like.raw_scores = serve::detail::flag(*parameters, "raw_scores", false);
+    like.top_k = detail::top_k(*parameters, 0);
   }
   const auto items = root.at("instances").items();
   serve::detail::check_count(items.size(), limits.texts);
