@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -271,10 +272,13 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
               (void)parsed({"--loss=focal", "--label-smoothing-factor=0.1"});
             }),
             "--label-smoothing-factor: does not go with --loss");
+  EXPECT_EQ(problem("--group-field", "author"),
+            "--group-field: is for examples that are held out by --dev-fraction");
   EXPECT_EQ(tests::problem_of([] {
-              (void)parsed({"--soft-labels", "--label-field=a,b"});
+              (void)parsed({"--teacher=t", "--skip-unlabelled"});
             }),
-            "--soft-labels: are in one field, but --label-field names several");
+            "--skip-unlabelled: does not go with --teacher, which gives the targets of such "
+            "examples");
   EXPECT_EQ(problem("--teacher-share", "0.7"), "--teacher: is needed to learn its scores");
   EXPECT_EQ(parsed({"--epochs", "0", "--max-steps", "3"}).max_steps, 3);
 }
@@ -354,6 +358,74 @@ TEST_F(TrainFlagsTest, SayThatAShareHoldsOutNoExample) {
   EXPECT_EQ(tests::problem_of([&] { (void)flags.hold_out(whole); }),
             "--dev-fraction: 0.1 of the 0 examples in mine.csv is no example to evaluate on; give "
             "a larger share, or a --dev-file");
+}
+
+TEST_F(TrainFlagsTest, TakeAllExamplesOfAFileThatNamesTheirSplits) {
+  const auto flags = parsed({"--train-file=a.csv", "--split-field=part"});
+  EXPECT_EQ(flags.dev_file, "a.csv");
+  EXPECT_EQ(flags.test_file, "a.csv");
+  EXPECT_EQ(flags.dev_fraction, 0);
+  EXPECT_EQ(flags.read_options(data::Split::dev).split_field, "part");
+  EXPECT_EQ(flags.read_options().split_field, "");
+  EXPECT_EQ(parsed({"--train-file=a.csv", "--split-field=part", "--dev-file=a.csv"}).dev_file,
+            "a.csv");
+  const auto held_out = parsed({"--train-file=a.csv", "--split-field=part", "--dev-fraction=0.2"});
+  EXPECT_EQ(held_out.dev_file, "");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--train-file=a.csv", "--split-field=part", "--dev-file=b.csv"});
+            }),
+            "--dev-file: does not go with --split-field");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--dataset=org/name", "--split-field=part"});
+            }),
+            "--split-field: does not go with --dataset: it is for one file");
+}
+
+TEST_F(TrainFlagsTest, CheckTheSplitsOfAFile) {
+  const auto with_splits = [](const std::string& rows, std::vector<const char*> more = {}) {
+    const tests::TemporaryFile file{"text,label,part\n" + rows, ".csv"};
+    const std::string path = "--train-file=" + file.path().string();
+    more.insert(more.end(), {path.c_str(), "--split-field=part"});
+    return parsed(more).with_splits();
+  };
+  const auto problem = [&](const std::string& rows, std::vector<const char*> more = {}) {
+    const std::string text = tests::problem_of([&] { (void)with_splits(rows, std::move(more)); });
+    return text.substr(std::min(text.find(".csv: "), text.size()));
+  };
+  EXPECT_EQ(with_splits("a,0,train\nb,1,dev\n").test_file, "");
+  EXPECT_NE(with_splits("a,0,train\nb,1,dev\nc,1,test\n").test_file, "");
+  EXPECT_EQ(with_splits("a,0,train\nb,1,test\n", {"--dev-fraction=0.5"}).dev_file, "");
+  EXPECT_EQ(
+      problem("a,0,train\nb,1,test\n"),
+      ".csv: part: names no record for dev; --dev-fraction 0.1 holds out a tenth of those for "
+      "train");
+  EXPECT_EQ(problem("a,0,dev\n"), ".csv: part: names no record for train; name another field");
+  EXPECT_EQ(
+      problem("a,0,train\nb,1,dev\n", {"--dev-fraction=0.5"}),
+      ".csv: part: names records for dev, and --dev-fraction takes others for that; leave out "
+      "--dev-fraction");
+  EXPECT_EQ(problem("a,0,train\nb,1,x\n").substr(0, 53),
+            ".csv: part: record 2 is in an unknown split, 'x'; wri");
+}
+
+TEST_F(TrainFlagsTest, RefuseOneGroup) {
+  const tests::TemporaryFile file{"text,label,who\na,0,x\nb,1,x\n", ".csv"};
+  const std::string path = "--train-file=" + file.path().string();
+  const auto flags = parsed({path.c_str(), "--dev-fraction=0.5", "--group-field=who"});
+  const data::Labels labels{{"0", "1"}};
+  const auto problem = tests::problem_of([&] { (void)flags.groups(flags.read_options(), labels); });
+  EXPECT_NE(problem.find("who: names one group, so none can be held out; name another field"),
+            std::string::npos)
+      << problem;
+  const auto by_text = parsed({path.c_str(), "--group-field=text"});
+  EXPECT_EQ(by_text.groups(by_text.read_options(), labels), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(TrainFlagsTest, ReadTheNamesOfLabelsFromAFile) {
+  const tests::TemporaryFile file{"bad, very\ngood\n", ".txt"};
+  const std::string flag = "--labels=" + file.path().string();
+  EXPECT_EQ(parsed({flag.c_str()}).labels, (std::vector<std::string>{"bad, very", "good"}));
+  EXPECT_EQ(parsed({"--labels=a,b"}).labels, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(TrainFlagsTest, PreferTheCommandLineAmongFlagsThatExcludeEachOther) {

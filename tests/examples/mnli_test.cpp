@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -719,6 +720,77 @@ TEST_F(Mnli, CutsAPremiseOfAMegabyte) {
                         R"(", "sentence2": "A short one."})" + "\n");
   const auto run = run_example("mnli", flags("run", "--max-steps 1"));
   EXPECT_EQ(run.code, 0) << run.output;
+}
+
+TEST_F(Mnli, TakesAllExamplesOfAFileThatNamesTheirSplits) {
+  std::string rows = "title,body,label,part,who\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string label = i % 8 == 7 ? "" : i % 2 == 0 ? "good" : "bad";
+    const char* part = i % 5 == 4 ? "test" : i % 5 == 3 ? "Validation" : "train";
+    rows += "Title " + std::to_string(i) + ",A text about " + label + " things," + label + "," +
+            part + ",w" + std::to_string(i / 4) + "\n";
+  }
+  const auto file = write_file(directory_ / "all.csv", rows).string();
+  const std::string base = "--model " + tests::small_checkpoint().string() + " --train-file " +
+                           file +
+                           " --text-field title,body --skip-unlabelled --max-length 24 --threads 1 "
+                           "--max-steps 2 --batch-size 8 ";
+  const auto run = run_example(
+      "mnli", base + "--split-field part --output-dir " + (directory_ / "by_split").string());
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("Training with 21/21 examples"), std::string::npos) << run.output;
+  const auto metrics = json::Document::load(directory_ / "by_split/metrics.json");
+  EXPECT_EQ(metrics.root().at("data").at("dev").at("examples").integer(), 7);
+  EXPECT_TRUE(metrics.root().find("test").has_value());
+  const std::string predictions = tests::read_file(directory_ / "by_split/predictions.jsonl");
+  EXPECT_EQ(std::ranges::count(predictions, '\n'), 14);
+
+  const auto by_group =
+      run_example("mnli", base + "--group-field who --dev-fraction 0.3 " + "--output-dir " +
+                              (directory_ / "by_group").string());
+  EXPECT_EQ(by_group.code, 0) << by_group.output;
+
+  for (const auto& [more, says] :
+       {std::pair{"--split-field who", "who: record 1 is in an unknown split, 'w0'"},
+        {"--split-field none", "none: no such field; there are: title, body, label, part, who"},
+        {"--group-field none", "none: no such field; there are: "},
+        {"--dev-fraction 0.5 --group-field title --columns a", "leave out --columns"},
+        {"--split-field part --dev-fraction 0.5", "names records for dev"}}) {
+    const auto wrong =
+        run_example("mnli", base + more + " --output-dir " + (directory_ / "wrong").string());
+    EXPECT_EQ(wrong.code, 2) << more << wrong.output;
+    EXPECT_NE(wrong.output.find(says), std::string::npos) << more << "\n" << wrong.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "wrong")) << more;
+  }
+}
+
+TEST_F(Mnli, SamplesALabelOfASortedFileAsOftenAsTheOther) {
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 200; ++i) {
+    rows += "Text number " + std::to_string(i) + (i < 150 ? ",a\n" : ",b\n");
+  }
+  const auto file = write_file(directory_ / "sorted.csv", rows).string();
+  const auto run = run_example(
+      "mnli", "--model " + tests::small_checkpoint().string() + " --train-file " + file +
+                  " --dev-file " + file + " --fraction-of-train-data 0.04 --max-length 16 " +
+                  "--threads 1 --max-steps 1 --output-dir " + (directory_ / "sample").string());
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("a 6 (75.0 %), b 2 (25.0 %)"), std::string::npos) << run.output;
+}
+
+TEST_F(Mnli, FindsTooManyExamplesForFewShotBeforeItEncodesOne) {
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 3400; ++i) rows += i % 2 == 0 ? "good,a\n" : "bad,b\n";
+  const auto file = write_file(directory_ / "many.csv", rows).string();
+  const auto run = run_example("mnli", "--model " + tests::small_checkpoint().string() +
+                                           " --train-file " + file + " --few-shot --threads 1" +
+                                           " --output-dir " + (directory_ / "many").string());
+  EXPECT_EQ(run.code, 2) << run.output;
+  EXPECT_NE(run.output.find("--few-shot: lists all pairs, and those of 3060 examples"),
+            std::string::npos)
+      << run.output;
+  EXPECT_EQ(run.output.find("Training with"), std::string::npos) << run.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "many"));
 }
 
 }  // namespace

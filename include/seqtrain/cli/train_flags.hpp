@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flag_text.hpp>
@@ -21,7 +24,9 @@
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/hold_out.hpp>
+#include <seqtrain/data/label_names.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/weights/config_file.hpp>
@@ -47,7 +52,12 @@ struct TrainFlags : DataFlags,
     if (!flags.is_given("model")) model = default_model();
     prefer_command_line(flags);
     if (!dataset.empty()) drop_files(flags);
-    if (train_file != usual_train_file && dataset.empty()) hold_out_without_dev_file(flags);
+    labels = data::label_names(std::move(labels));
+    if (!split_field.empty()) {
+      read_splits(flags);
+    } else if (train_file != usual_train_file && dataset.empty()) {
+      hold_out_without_dev_file(flags);
+    }
     if (dev_fraction > 0) {
       require(!flags.is_given("dev-file") || dev_file.empty(), "dev-fraction",
               "does not go with --dev-file: it takes the dev examples from the training file");
@@ -69,6 +79,8 @@ struct TrainFlags : DataFlags,
     MachineFlags::validate();
     require(layerwise_lr_decay == 1 || !freeze_encoder, "layerwise-lr-decay",
             "needs an encoder that learns");
+    require(!skip_unlabelled || teacher.empty(), "skip-unlabelled",
+            "does not go with --teacher, which gives the targets of such examples");
     require(optim != Optimizer::muon || !freeze_encoder, "optim",
             "muon steps the encoder's matrices, which --freeze-encoder does not train");
   }
@@ -93,13 +105,49 @@ struct TrainFlags : DataFlags,
                                options, join_labels ? join : data::JoinLabels{});
   }
 
+  /// Returns the flags without the test file if `--split-field` names no record for it. Throws
+  /// `InputError` if a split is unknown, or if none is for training or for evaluation.
+  [[nodiscard]] TrainFlags with_splits() const {
+    TrainFlags flags = *this;
+    if (split_field.empty()) return flags;
+    auto read = read_options();
+    read.split_field = split_field;
+    const auto counts = data::count_splits(train_file, read);
+    const auto count = [&](data::Split split) { return counts[static_cast<std::size_t>(split)]; };
+    const auto demand = [&](bool good, const std::string& problem, const std::string& advice) {
+      if (!good) throw InputError{problem, {.object = train_file, .field = split_field}, advice};
+    };
+    demand(count(data::Split::train) > 0, "names no record for train", "name another field");
+    demand((count(data::Split::dev) > 0) != (dev_fraction > 0),
+           dev_fraction > 0 ? "names records for dev, and --dev-fraction takes others for that"
+                            : "names no record for dev",
+           dev_fraction > 0 ? "leave out --dev-fraction"
+                            : "--dev-fraction 0.1 holds out a tenth of those for train");
+    flags.test_file = count(data::Split::test) > 0 ? train_file : "";
+    return flags;
+  }
+
+  /// Returns the name of each training example's group; none without `--group-field`. Throws
+  /// `InputError` if there is one group.
+  [[nodiscard]] std::vector<std::string> groups(const data::ReadOptions& read,
+                                                const data::Labels& names) const {
+    if (group_field.empty()) return {};
+    auto found = data::values_of(train_file, read, names, group_field);
+    if (std::ranges::adjacent_find(found, std::not_equal_to{}) != found.end()) return found;
+    throw InputError{"names one group, so none can be held out",
+                     {.object = train_file, .field = group_field},
+                     "name another field, or a --dev-file"};
+  }
+
   /// Holds the share `--dev-fraction` out of the encoded training file. Throws `InputError` that
   /// names the flag if that is no example.
-  [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole) const {
+  [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole,
+                                       std::span<const std::string> groups = {}) const {
     try {
       return data::hold_out(whole, {.share = dev_fraction,
                                     .seed = static_cast<std::uint64_t>(seed),
-                                    .train_fraction = fraction_of_train_data});
+                                    .train_fraction = fraction_of_train_data,
+                                    .groups = groups});
     } catch (const InputError& error) {
       if (error.where().object != "split") throw;
       throw InputError{flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
@@ -233,6 +281,17 @@ struct TrainFlags : DataFlags,
     if (has_dev_file || dev_fraction > 0) return;
     dev_fraction = 0.1;
     holds_out_by_default = true;
+  }
+
+  /// Takes all examples from the training file, because `--split-field` says what each is for.
+  void read_splits(const Flags& flags) {
+    require(dataset.empty(), "split-field", "does not go with --dataset: it is for one file");
+    for (const auto& [name, file] : {std::pair{"dev-file", &dev_file}, {"test-file", &test_file}}) {
+      const bool is_other = flags.is_given(name) && !file->empty() && *file != train_file;
+      require(!is_other, name, "does not go with --split-field");
+      *file = train_file;
+    }
+    if (dev_fraction > 0) dev_file.clear();
   }
 
   /// Removes the default files, because `--dataset` names the data. Throws `InputError` if files

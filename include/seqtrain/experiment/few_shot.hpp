@@ -28,8 +28,11 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/plan.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/experiment/logistic_regression.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/loss/loss.hpp>
@@ -96,6 +99,27 @@ struct DistinctTexts {
   return found;
 }
 
+/// Throws `InputError` if pairs of this many examples are too many to list.
+inline void demand_few(std::size_t examples) {
+  constexpr std::size_t most = 3000;
+  if (examples <= most) return;
+  throw InputError{"lists all pairs, and those of " + std::to_string(examples) +
+                       " examples are too many; it takes at most " + std::to_string(most),
+                   {.object = "--few-shot"},
+                   "with so many, train without it, or with a smaller --fraction-of-train-data"};
+}
+
+/// Throws `InputError` if the examples of the training file are too many for `--few-shot`. They are
+/// counted before any is encoded.
+inline void demand_few(const cli::TrainFlags& flags, const data::Labels& labels) {
+  if (!flags.few_shot) return;
+  double count = 0;
+  data::visit_examples(flags.train_file, flags.read_options(data::Split::train), labels,
+                       [&](const auto&, const auto&) { ++count; });
+  count -= std::nearbyint(flags.dev_fraction * count);
+  demand_few(static_cast<std::size_t>(std::nearbyint(flags.fraction_of_train_data * count)));
+}
+
 /// Returns the batches of an epoch of pairs of rows with these labels, by the rule "oversampling"
 /// of setfit: all pairs with one label, also of a row with itself, and all pairs with two labels;
 /// the kind with fewer pairs is repeated until there are as many of both. Rows 2 i and 2 i + 1 of a
@@ -111,13 +135,7 @@ struct DistinctTexts {
                                                std::size_t batch_size, std::uint64_t seed,
                                                std::uint64_t epoch) {
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
-  constexpr std::size_t most_rows = 3000;
-  if (labels.size() > most_rows) {
-    throw InputError{"lists all pairs, and those of " + std::to_string(labels.size()) +
-                         " examples are too many; it takes at most " + std::to_string(most_rows),
-                     {.object = "--few-shot"},
-                     "with so many, train without it"};
-  }
+  demand_few(labels.size());
   random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{0}};
   std::vector<Pair> kinds[2];  // with two labels and with one
   for (std::uint32_t a = 0; a < labels.size(); ++a) {

@@ -38,8 +38,8 @@ class FileEncoder {
     options_.workers = static_cast<std::size_t>(flags.threads);
   }
 
-  /// Says whether records may lack a label.
-  void set_label_optional(bool optional) { options_.read.label_optional = optional; }
+  /// Sets how files are read from now on.
+  void set_read(data::ReadOptions read) { options_.read = std::move(read); }
 
   /// Encodes a file into memory, or into the file `place` if one is given. Throws `InputError` with
   /// file and line at the first wrong record.

@@ -26,7 +26,7 @@ inline void learn_from_teacher(const Program& program, const Prepared& run, Exam
                                const std::stop_token& stop) {
   if (run.flags.teacher.empty()) return;
   const auto bytes = program.processes.once([&] {
-    const auto rows = examples.train_rows();
+    const auto& rows = examples.train_rows;
     const auto logits = ask_teacher({.storages = program.storages,
                                      .flags = run.flags,
                                      .labels = run.labels,
@@ -58,7 +58,7 @@ inline void learn_from_few(const Program& program, Prepared& run, const data::En
                      {.object = run.flags.train_file},
                      "--few-shot needs one of each label at least; see --labels"};
   }
-  const auto read = run.flags.read_options();
+  const auto read = train_read_options(run.flags);
   data::visit_examples(run.flags.train_file, read, run.labels, [&](auto place, const auto& each) {
     if (!each.text_pair) return;
     throw InputError{

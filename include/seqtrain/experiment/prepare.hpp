@@ -21,8 +21,10 @@
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/like_labels.hpp>
+#include <seqtrain/data/near_equal.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/experiment/fetch_inputs.hpp>
+#include <seqtrain/experiment/few_shot.hpp>
 #include <seqtrain/experiment/file_encoder.hpp>
 #include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/processes.hpp>
@@ -91,28 +93,14 @@ struct Examples {
   data::EncodedFile train;
   data::EncodedFile dev;
   std::optional<data::EncodedFile> test;
-  std::string dev_file;               ///< the file that has the dev examples
-  std::vector<std::size_t> dev_rows;  ///< their rows in that file; empty if they are all of it
+  std::string dev_file;                 ///< the file that has the dev examples
+  std::vector<std::size_t> train_rows;  ///< the rows of the training examples in their file
+  std::vector<std::size_t> dev_rows;    ///< their rows in that file; empty if they are all of it
   data::ReadOptions dev_read;
 
   /// Tells whether the test file is the dev file again.
   [[nodiscard]] bool test_is_dev(const cli::TrainFlags& flags) const {
-    return flags.test_file == flags.dev_file;
-  }
-
-  /// Returns the rows of the training examples among the records of their file.
-  [[nodiscard]] std::vector<std::size_t> train_rows() const {
-    std::vector<std::size_t> rows;
-    auto held_out = dev_rows.begin();
-    for (std::size_t row = 0; rows.size() < train.set.size(); ++row) {
-      const bool is_dev = held_out != dev_rows.end() && *held_out == row;
-      if (is_dev) {
-        ++held_out;
-      } else {
-        rows.push_back(row);
-      }
-    }
-    return rows;
+    return flags.test_file == flags.dev_file && flags.split_field.empty();
   }
 };
 
@@ -129,6 +117,7 @@ inline void check_before_the_model(const Program& program, const cli::TrainFlags
                      "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
   }
   (void)run::RunDirectory{flags.run_directory(program.name, program.processes.is_first())};
+  (void)flags.with_splits();
   if (!storage::is_elsewhere(flags.model, program.storages)) return;
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
@@ -229,7 +218,7 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   auto flags = with_local_inputs(
       program.processes.in_one_directory(program.given, program.name), program.storages,
       [&](const cli::TrainFlags& files) { check_before_the_model(program, files); });
-  flags = with_local_teacher(std::move(flags), program.storages);
+  flags = with_local_teacher(flags.with_splits(), program.storages);
   if (weights::is_adapter(flags.model)) {
     throw InputError{"is an adapter",
                      {.object = flags.model},
@@ -292,14 +281,42 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
 /// Encodes the training file and the dev file, or holds the dev examples out of the training file.
 [[nodiscard]] inline data::HeldOut encode_train_and_dev(Processes& processes,
                                                         FileEncoder<text::AnyTokenizer>& encode,
-                                                        const cli::TrainFlags& flags) {
-  const bool whole = flags.dev_fraction > 0;
-  encode.set_label_optional(train_read_options(flags).label_optional);
-  auto train =
-      processes.encode_once(encode, flags.train_file, whole ? 1.0 : flags.fraction_of_train_data);
-  encode.set_label_optional(false);
-  if (whole) return flags.hold_out(train);
-  return {.train = std::move(train), .dev = processes.encode_once(encode, flags.dev_file)};
+                                                        const cli::TrainFlags& flags,
+                                                        const data::Labels& labels) {
+  const auto read = train_read_options(flags);
+  const auto groups = flags.groups(read, labels);
+  encode.set_read(read);
+  auto train = processes.encode_once(encode, flags.train_file);
+  if (flags.dev_fraction > 0) return flags.hold_out(train, groups);
+  std::vector<std::size_t> rows;
+  train = data::sample_of(std::move(train), flags.fraction_of_train_data, rows);
+  encode.set_read(flags.read_options(data::Split::dev));
+  return {.train = std::move(train),
+          .dev = processes.encode_once(encode, flags.dev_file),
+          .train_rows = std::move(rows)};
+}
+
+/// Returns the number of dev examples that are equal or nearly equal to a training example; 0 if
+/// there are too many examples to compare.
+[[nodiscard]] inline std::size_t count_near_leaks(const cli::TrainFlags& flags,
+                                                  const data::Labels& labels,
+                                                  const Examples& examples) {
+  constexpr std::size_t most = 2'000'000;  // more take minutes
+  if (examples.train.set.size() + examples.dev.set.size() > most) return 0;
+  const auto keys_of = [&](const std::string& file, const data::ReadOptions& read,
+                           const std::vector<std::size_t>& rows) {
+    std::vector<data::TextKey> keys;
+    data::visit_examples(
+        file, read, labels,
+        [&](const auto&, const data::Example& example) {
+          keys.push_back(data::text_key(example.text, example.text_pair));
+        },
+        rows);
+    return keys;
+  };
+  return data::count_near_equal(
+      keys_of(flags.train_file, train_read_options(flags), examples.train_rows),
+      keys_of(examples.dev_file, examples.dev_read, examples.dev_rows));
 }
 
 /// Logs what the examples are, and warns of problems in them.
@@ -309,6 +326,8 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   run.results.data = data::describe(examples.train, examples.dev, run.labels);
   log.lines(data::to_text(*run.results.data));
   log.warning(data::leak_warning(*run.results.data));
+  log.warning(data::near_leak_warning(*run.results.data,
+                                      count_near_leaks(run.flags, run.labels, examples)));
   const auto& [names, train_set, dev_set] = *run.results.data;
   log.warning(data::like_label_warning(
       names, train_set.labels,
@@ -345,17 +364,21 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
     program.log.info("No --dev-file: a tenth of " + flags.train_file +
                      " is held out to evaluate on");
   }
-  auto parts = encode_train_and_dev(program.processes, encode, flags);
+  few_shot::demand_few(flags, run.labels);
+  auto parts = encode_train_and_dev(program.processes, encode, flags, run.labels);
   std::optional<data::EncodedFile> test;
+  encode.set_read(flags.read_options(data::Split::test));
   if (!flags.test_file.empty()) test = program.processes.encode_once(encode, flags.test_file);
   program.log.lines(data::describe(parts.train));
   const bool holds_out = !parts.dev_rows.empty();
-  Examples examples{.train = std::move(parts.train),
-                    .dev = std::move(parts.dev),
-                    .test = std::move(test),
-                    .dev_file = holds_out ? flags.train_file : flags.dev_file,
-                    .dev_rows = std::move(parts.dev_rows),
-                    .dev_read = holds_out ? train_read_options(flags) : flags.read_options()};
+  Examples examples{
+      .train = std::move(parts.train),
+      .dev = std::move(parts.dev),
+      .test = std::move(test),
+      .dev_file = holds_out ? flags.train_file : flags.dev_file,
+      .train_rows = std::move(parts.train_rows),
+      .dev_rows = std::move(parts.dev_rows),
+      .dev_read = holds_out ? train_read_options(flags) : flags.read_options(data::Split::dev)};
   if (program.processes.is_first()) describe_examples(program, run, examples);
   return examples;
 }

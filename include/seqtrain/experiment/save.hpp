@@ -75,7 +75,7 @@ inline void save_predictions(const Prepared& run, const Examples& examples, cons
   }
   if (const auto* const test = watch.answers.find("test"); test && !examples.test_is_dev(flags)) {
     splits.push_back(predicted("test", test, flags.test_file, examples.test->left_out,
-                               flags.read_options(), run));
+                               flags.read_options(data::Split::test), run));
   }
   const auto task = task_of(run);
   run::write_predictions(run.directory.predictions(), splits,

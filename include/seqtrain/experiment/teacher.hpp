@@ -54,7 +54,7 @@ namespace seqtrain::experiment {
 /// Returns the options for reading the training file. Its examples may lack labels if there is a
 /// teacher.
 [[nodiscard]] inline data::ReadOptions train_read_options(const cli::TrainFlags& flags) {
-  auto options = flags.read_options();
+  auto options = flags.read_options(data::Split::train);
   options.label_optional = !flags.teacher.empty();
   return options;
 }

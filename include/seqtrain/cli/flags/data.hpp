@@ -51,6 +51,9 @@ struct DataFlags {
   std::vector<std::string> labels = {};
   bool join_labels = false;
   bool soft_labels = false;
+  bool skip_unlabelled = false;
+  std::string split_field = "";
+  std::string group_field = "";
   std::string text_field = "";
   std::string pair_field = "";
   std::string label_field = "";
@@ -87,8 +90,16 @@ struct DataFlags {
              "share of the training file's examples to hold out and evaluate on instead of a dev "
              "file, with about the same share of each label")
         .role(determines_results)
+        .add("split-field", split_field,
+             "field of the training file that says whether a record is for train, dev (or "
+             "validation) or test; replaces --dev-file and --test-file")
+        .add(
+            "group-field", group_field,
+            "field of the training file that names the group of a record; --dev-fraction holds out "
+            "whole groups")
         .add("fraction-of-train-data", fraction_of_train_data,
-             "share of the training examples to use, from the first on")
+             "share of the training examples to use: of each label about this share, spread over "
+             "the file")
         .add("max-length", max_length,
              "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
         .add("long-texts", long_texts,
@@ -103,22 +114,8 @@ struct DataFlags {
         .add("stride", stride, "ids that a window has in common with the one before it")
         .add("window-pooling", window_pooling,
              {{"mean", text::WindowPooling::mean}, {"max", text::WindowPooling::max}},
-             "a text's logits are the mean of its windows' logits, or for each label the largest")
-        .add("problem-type", problem_type,
-             "regression, single_label_classification or multi_label_classification (default: the "
-             "model's, else single_label_classification)")
-        .add("labels", labels, "names of the labels in the order of their ids: a,b,c")
-        .add_switch("join-labels", join_labels,
-                    "labels of the training file that differ only in case, in blanks around them "
-                    "or in how a number is written are one label, called as most examples call it")
-        .add_switch("soft-labels", soft_labels,
-                    "a label is a probability for each label, as several people give")
-        .add("text-field", text_field, "field or column of the text (default: recognised)")
-        .add("pair-field", pair_field, "field or column of the second text")
-        .add("label-field", label_field,
-             "field or column of the label, or several with commas between them: a column of 0 and "
-             "1 for each label")
-        .add("columns", columns, columns_help);
+             "a text's logits are the mean of its windows' logits, or for each label the largest");
+    add_fields(flags);
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.
@@ -134,8 +131,8 @@ struct DataFlags {
             "needs --long-texts windows");
     require(window_pooling == text::WindowPooling::mean || long_texts == text::LongTexts::windows,
             "window-pooling", "needs --long-texts windows");
-    require(!soft_labels || label_field.find(',') == std::string::npos, "soft-labels",
-            "are in one field, but --label-field names several");
+    require(group_field.empty() || dev_fraction > 0, "group-field",
+            "is for examples that are held out by --dev-fraction");
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",
             "does not go with --dev-split: it takes the dev examples from the training split");
     require(dev_fraction >= 0 && dev_fraction < 1, "dev-fraction",
@@ -146,13 +143,46 @@ struct DataFlags {
             "is unknown: use " + listed_problem_types());
   }
 
-  [[nodiscard]] data::ReadOptions read_options() const {
+  /// Returns the options for reading a file, or the records of a split of the training file if
+  /// there is a `--split-field`.
+  [[nodiscard]] data::ReadOptions read_options(data::Split split = data::Split::all) const {
+    const bool of_split = split != data::Split::all && !split_field.empty();
     return {.text_field = text_field,
             .pair_field = pair_field,
             .label_field = label_field,
             .columns = columns,
             .soft_labels = soft_labels,
-            .open = open};
+            .open = open,
+            .skip_unlabelled = skip_unlabelled,
+            .split_field = of_split ? split_field : "",
+            .split = of_split ? split : data::Split::all};
+  }
+
+ private:
+  void add_fields(Flags& flags) {
+    flags
+        .add("problem-type", problem_type,
+             "regression, single_label_classification or multi_label_classification (default: the "
+             "model's, else single_label_classification)")
+        .add("labels", labels,
+             "names of the labels in the order of their ids: a,b,c, or a file with one a line")
+        .add_switch("join-labels", join_labels,
+                    "labels of the training file that differ only in case, in blanks around them "
+                    "or in how a number is written are one label, called as most examples call it")
+        .add_switch("soft-labels", soft_labels,
+                    "a label is a probability for each label, as several people give, or "
+                    "--label-field names for each label the field with the number of people who "
+                    "chose it")
+        .add_switch("skip-unlabelled", skip_unlabelled,
+                    "leave out records whose label is empty or missing")
+        .add("text-field", text_field,
+             "field or column of the text, or several with commas between them, whose texts are "
+             "joined by a line break (default: recognised)")
+        .add("pair-field", pair_field, "field or column of the second text")
+        .add("label-field", label_field,
+             "field or column of the label, or several with commas between them: a column of 0 and "
+             "1 for each label")
+        .add("columns", columns, columns_help);
   }
 };
 
