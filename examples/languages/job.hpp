@@ -120,7 +120,7 @@ struct Job {
   void fit(M& model, O optimizer, L loader, seqtrain::sink::Directory checkpoints,
            seqtrain::train::FitOptions options, Parts&&... parts) const {
     using namespace seqtrain;
-    report::Console console{{.every = 50}, log};
+    report::Console console{{}, log};
     options.stop = stop;
     Trainer trainer{std::move(model), std::move(optimizer), std::move(loader),
                     std::move(checkpoints)};

@@ -2,6 +2,7 @@
 
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/json_lines.hpp>
+#include <seqtrain/report/logged_loss.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>
 #include <seqtrain/report/table.hpp>

@@ -121,12 +121,11 @@ class Trainer {
 
   template <class Fit, class... Parts>
   void step(Fit& fit, std::span<const B> batches, std::int64_t of, Parts&... parts) {
-    const auto losses = train::accumulate(model_, batches);
+    const auto loss = train::reader_of(train::accumulate(model_, batches));
     settle(fit, /*wait=*/false, parts...);
     const auto& options = fit.options;
     const auto of_step = options.step(fit.state.position.step, fit.length.steps);
     auto outcome = train::take_step(optimizer_, model_, of_step);
-    const std::function<double()> loss = [&losses] { return losses.value(); };
     fit.count_step(batches, std::move(outcome), loss);
     settle(fit, /*wait=*/false, parts...);
     const double rate = of_step.lr_scale * optimizer_.learning_rate();

@@ -26,14 +26,11 @@ struct ConsoleTest : testing::Test {
 };
 
 TEST_F(ConsoleTest, WritesTheLine) {
-  Console console{{.every = 122}, log};
-  console.on(tests::step(1, 293, loss));
-  console.on(tests::step(122, 293, loss));
-  console.on(tests::step(123, 293, loss));
-  console.on(tests::step(293, 293, loss));
+  Console console{{.every = 147}, log};
+  for (int batch = 1; batch <= 293; ++batch) console.on(tests::step(batch, 293, loss));
   EXPECT_EQ(out.str(),
             "Progress:   0% - Batch:    1/293  - Loss: 0.5931\n"
-            "Progress:  42% - Batch:  123/293  - Loss: 0.5931\n"
+            "Progress:  50% - Batch:  147/293  - Loss: 0.5931\n"
             "Progress: 100% - Batch:  293/293  - Loss: 0.5931\n");
 }
 
@@ -43,10 +40,23 @@ TEST_F(ConsoleTest, WidensForManyBatches) {
   EXPECT_EQ(out.str(), "Progress:   0% - Batch:    50/24544 - Loss: 0.5931\n");
 }
 
-TEST_F(ConsoleTest, AsksForTheLossOnlyWhereItPrints) {
+TEST_F(ConsoleTest, AsksForLossesOnlyWhereItPrints) {
   Console console{{.every = 10}, log};
-  for (int batch = 1; batch <= 25; ++batch) console.on(tests::step(batch, 25, loss));
-  EXPECT_EQ(losses_read, 4);  // 1, 11, 21, 25
+  for (int batch = 1; batch <= 8; ++batch) console.on(tests::step(batch, 25, loss));
+  EXPECT_EQ(losses_read, 1);
+  console.on(tests::step(9, 25, loss));
+  EXPECT_EQ(losses_read, 9);
+}
+
+TEST_F(ConsoleTest, TellsTheMeanLossSinceTheLastLine) {
+  Console console{{.every = 2}, log};
+  for (int batch = 1; batch <= 4; ++batch) {
+    console.on(tests::step(batch, 4, [batch] { return static_cast<double>(batch); }));
+  }
+  EXPECT_EQ(out.str(),
+            "Progress:  25% - Batch:    1/4    - Loss: 1.0000\n"
+            "Progress:  50% - Batch:    2/4    - Loss: 2.0000\n"
+            "Progress: 100% - Batch:    4/4    - Loss: 3.5000\n");
 }
 
 TEST_F(ConsoleTest, TellsAccuracies) {

@@ -93,8 +93,9 @@ def check_run(directory):
     check(set(events.Tags()["scalars"]), SCALARS, f"scalars of {directory.name}")
     loss = curve(events, "train/loss")
     check([step for step, _ in loss], [1, *range(10, 201, 10)], "steps, each once")
-    for step, value in loss:
-        close(value, 1 / step + (10 if step <= 100 else 0), f"loss of step {step}")
+    for (before, _), (step, value) in zip([(0, 0), *loss], loss):
+        mean = sum(1 / each for each in range(before + 1, step + 1)) / (step - before)
+        close(value, mean + (10 if step <= 100 else 0), f"mean loss up to step {step}")
     for step, value in curve(events, "train/learning_rate"):
         close(value, 1e-5 * step, f"learning rate of step {step}")
     for step, value in curve(events, "train/gradient_norm"):

@@ -37,7 +37,7 @@ class Bucket : public sink::Directory {
 /// Takes steps with losses that tell the step and the process.
 void take_steps(report::TensorBoard& log, std::int64_t first, std::int64_t last, double offset) {
   for (std::int64_t step = first; step <= last; ++step) {
-    const std::function<double()> loss = [&] { return 1.0 / static_cast<double>(step) + offset; };
+    const std::function<double()> loss = [=] { return 1.0 / static_cast<double>(step) + offset; };
     const std::function<double()> norm = [&] { return 2.0 * static_cast<double>(step); };
     log.on(train::StepEnd{.step = step,
                           .steps = steps,

@@ -135,7 +135,7 @@ struct MadePage {
 
   void take_step(report::JsonLines& log, std::int64_t step) const {
     const auto at = static_cast<std::uint64_t>(step);
-    const std::function<double()> loss = [&] {
+    const std::function<double()> loss = [=, this] {
       return step == steps / 2 ? 99.0 : 1 + 3.0 / static_cast<double>(step) + random(at, 1) / 5;
     };
     const std::function<double()> norm = [&] { return 1 + random(at, 2); };

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -71,6 +72,36 @@ TEST(Trainer, TellsObserversWhatHappensInOrder) {
   EXPECT_EQ(report.epochs, 2);
   ASSERT_EQ(report.dev.size(), 2U);
   EXPECT_DOUBLE_EQ(report.dev[1].accuracy, 1.0);
+}
+
+TEST(Trainer, LetsAnObserverReadLossesLater) {
+  struct Late {
+    void on(const train::StepEnd& event) {
+      now.push_back(event.loss());
+      later.push_back(event.loss);
+    }
+    std::vector<double> now = {};
+    std::vector<std::function<double()>> later = {};
+  } late;
+  auto trainer = make_trainer({1, 2, 3, 4, 5}, 2);
+  trainer.fit({.epochs = 2, .gradient_accumulation_steps = 2}, late);
+  ASSERT_EQ(late.later.size(), 4U);
+  for (std::size_t i = 0; i < late.later.size(); ++i) EXPECT_EQ(late.later[i](), late.now[i]);
+}
+
+TEST(Trainer, TellsTheBatchesOfTheRun) {
+  struct Begin {
+    void on(const train::FitBegin& event) { batches = event.batches; }
+    std::int64_t batches = 0;
+  } begin;
+  const auto fit = [&](const train::FitOptions& options) {
+    auto trainer = make_trainer({1, 2, 3, 4, 5}, 2);
+    trainer.fit(options, begin);
+    return begin.batches;
+  };
+  EXPECT_EQ(fit({.epochs = 2}), 6);
+  EXPECT_EQ(fit({.epochs = 2, .gradient_accumulation_steps = 2}), 6);
+  EXPECT_EQ(fit({.max_steps = 4}), 4);
 }
 
 TEST(Trainer, LearnsTheWeight) {

@@ -8,7 +8,7 @@
 
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/report/pace.hpp>
+#include <seqtrain/report/logged_loss.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::report {
@@ -22,32 +22,32 @@ namespace seqtrain::report {
 
 /// Options of `Console`.
 struct ConsoleOptions {
-  std::int64_t every = 50;  ///< batches from one line to the next
+  std::int64_t every = 0;  ///< most batches from one line to the next; 0: `usual_interval`
 };
 
-/// An observer that writes the course of a run to a log: the loss at the batches 1, 1 + every, 1 +
-/// 2 every, … of an epoch and at the last, and the figures after each evaluation. Without a log the
-/// lines go to stdout.
+/// An observer that writes the course of a run to a log: the mean loss since the last line, as
+/// `LoggedLoss` has it, and the figures after each evaluation. Without a log the lines go to
+/// stdout.
 class Console {
  public:
   explicit Console(const ConsoleOptions& options = {}, log::Log log = log::Log{})
-      : cadence_{options.every}, log_{std::move(log)} {}
+      : losses_{options.every}, log_{std::move(log)} {}
 
-  void on(const train::FitBegin& event) { cadence_.start_at(event.position); }
+  void on(const train::FitBegin& event) { losses_.begin(event); }
 
   void on(const train::StepEnd& event) {
-    if (!cadence_.due(event)) return;
+    const auto loss = losses_.add(event);
+    if (!loss) return;
     const double percent =
         100 * static_cast<double>(event.batch) / static_cast<double>(event.batches);
-    const double loss = event.loss();
     const std::string batches = std::to_string(event.batches);
     const std::size_t width = std::max<std::size_t>(4, batches.size());
     log_.info("Progress: " + log::right(log::fixed(percent, 0), 3) +
                   "% - Batch: " + log::right(std::to_string(event.batch), width) + "/" +
-                  log::left(batches, width) + " - Loss: " + log::fixed(loss, 4),
+                  log::left(batches, width) + " - Loss: " + log::fixed(*loss, 4),
               {{"step", event.step},
                {"epoch", event.epoch},
-               {"loss", loss},
+               {"loss", *loss},
                {"gradient_norm", event.gradient_norm()},
                {"learning_rate", event.learning_rate}});
   }
@@ -100,7 +100,7 @@ class Console {
            log::fixed(value, 4);
   }
 
-  Cadence cadence_;
+  LoggedLoss losses_;
   log::Log log_;
 };
 

@@ -22,6 +22,7 @@
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/metric.hpp>
+#include <seqtrain/report/logged_loss.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/train/events.hpp>
 
@@ -29,7 +30,8 @@ namespace seqtrain::report {
 
 /// Options of `JsonLines`.
 struct JsonLinesOptions {
-  std::int64_t every = 50;  ///< batches from one record of a step to the next
+  /// Most batches from one record of a step to the next; 0: `usual_interval`.
+  std::int64_t every = 0;
   /// Called with the reason if the log cannot be written.
   std::function<void(std::string_view)> warn = {};
   /// Returns the machine's figures for a step's record, as `Machine::latest` does.
@@ -39,7 +41,8 @@ struct JsonLinesOptions {
 /// An observer that writes a run's log: one JSON object per line and one line per event. Each line
 /// is handed to the system at once. The file appears when the fit begins. If an earlier run has a
 /// file of that name, it stays until the fit has ended; until then the new log is `<file>.partial`.
-/// A resumed fit continues its log, without the records past its checkpoint. If the log cannot be
+/// A step's record has the mean loss since the last record, as `LoggedLoss` has it. A resumed fit
+/// continues its log, without the records past its checkpoint. If the log cannot be
 /// written, it ends there until the next fit begins, and training continues.
 class JsonLines {
  public:
@@ -47,13 +50,13 @@ class JsonLines {
       : file_{std::move(file)},
         warn_{options.warn},
         machine_{options.machine},
-        cadence_{options.every} {}
+        losses_{options.every} {}
 
   void on(const train::FitBegin& event) {
     out_ = {};
     attempt([&] { event.position == train::Position{} ? open() : open_again(event.position); });
     pace_ = {};
-    cadence_.start_at(event.position);
+    losses_.begin(event);
     write(record("begin")
               .member("epochs", event.epochs)
               .member("steps", event.steps)
@@ -67,11 +70,12 @@ class JsonLines {
 
   void on(const train::StepEnd& event) {
     pace_.add(event.examples, event.tokens);
-    if (!cadence_.due(event)) return;
+    const auto loss = losses_.add(event);
+    if (!loss) return;
     auto line = record("step");
     line.member("step", event.step)
         .member("epoch", event.epoch)
-        .member("loss", event.loss())
+        .member("loss", *loss)
         .member("gradient_norm", event.gradient_norm())
         .member("learning_rate", event.learning_rate)
         .member("tokens_per_second", std::exchange(pace_, {}).tokens_per_second());
@@ -213,7 +217,7 @@ class JsonLines {
   std::function<std::vector<metrics::Figure>()> machine_;
   std::ofstream out_;
   std::uintmax_t bytes_ = 0;  // size of the complete records
-  Cadence cadence_;
+  LoggedLoss losses_;
   Pace<> pace_;
 };
 

@@ -16,6 +16,7 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/report/event_file.hpp>
+#include <seqtrain/report/logged_loss.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/summary.hpp>
 #include <seqtrain/report/table.hpp>
@@ -28,7 +29,8 @@ namespace seqtrain::report {
 
 /// Options of `TensorBoard`.
 struct TensorBoardOptions {
-  std::int64_t every = 50;  ///< optimizer steps from one point of a curve to the next
+  /// Most batches from one point of a curve to the next; 0: `usual_interval`.
+  std::int64_t every = 0;
   double put_seconds = 60;  ///< time from one object to the next in a bucket
   train::Pairs flags = {};  ///< flags that were given, shown as hyperparameters and a table
   std::vector<std::string> labels = {};  ///< names of the labels, by index
@@ -38,27 +40,27 @@ struct TensorBoardOptions {
   std::function<void(std::string_view)> warn = {};
 
   void validate() const {
-    if (every >= 1 && put_seconds >= 0) return;
-    throw InputError{"every must be at least 1 and put_seconds at least 0",
-                     {.object = "tensorboard"}};
+    if (every >= 0 && put_seconds >= 0) return;
+    throw InputError{"every and put_seconds must not be negative", {.object = "tensorboard"}};
   }
 };
 
-/// An observer that writes a run as event files for TensorBoard: curves of the loss, learning rate
-/// and speed, figures of each evaluation, tables as texts, and hyperparameters. In a directory one
-/// file grows, and each event is handed to the system at once; a bucket gets new objects from
-/// another thread. Give each fit a place of its own: a fit that begins or resumes there makes
-/// TensorBoard drop the steps that are repeated. If events cannot be written, training continues.
+/// An observer that writes a run as event files for TensorBoard: curves of the loss (the mean since
+/// the last point, as `LoggedLoss` has it), learning rate and speed, figures of each evaluation,
+/// tables as texts, and hyperparameters. In a directory one file grows, and each event is handed to
+/// the system at once; a bucket gets new objects from another thread. Give each fit a place of its
+/// own: a fit that begins or resumes there makes TensorBoard drop the steps that are repeated. If
+/// events cannot be written, training continues.
 class TensorBoard {
  public:
   explicit TensorBoard(std::filesystem::path directory, TensorBoardOptions options = {})
-      : options_{std::move(options)} {
+      : options_{std::move(options)}, losses_{options_.every} {
     options_.validate();
     log_ = std::make_unique<EventFile>(std::move(directory), options_.warn);
   }
 
   explicit TensorBoard(sink::Any place, TensorBoardOptions options = {})
-      : options_{std::move(options)} {
+      : options_{std::move(options)}, losses_{options_.every} {
     options_.validate();
     if (const auto* directory = place.directory()) {
       log_ = std::make_unique<EventFile>(directory->root(), options_.warn);
@@ -71,6 +73,7 @@ class TensorBoard {
   void on(const train::FitBegin& event) {
     const std::int64_t done = event.position.step;
     pace_ = {};
+    losses_.begin(event);
     write(start_event(wall_time(), done == 0 ? 0 : done + 1));
     if (!options_.flags.empty()) {
       Rows rows{{"flag", "value"}};
@@ -83,9 +86,10 @@ class TensorBoard {
 
   void on(const train::StepEnd& event) {
     pace_.add(event.examples, event.tokens);
-    if (event.step % options_.every != 0 && event.step != 1 && event.step != event.steps) return;
+    const auto loss = losses_.add(event);
+    if (!loss) return;
     Summary summary;
-    summary.scalar("train/loss", event.loss()).scalar("train/learning_rate", event.learning_rate);
+    summary.scalar("train/loss", *loss).scalar("train/learning_rate", event.learning_rate);
     const double norm = event.gradient_norm();
     if (!std::isnan(norm)) summary.scalar("train/gradient_norm", norm);
     add(summary, std::exchange(pace_, {}));
@@ -156,6 +160,7 @@ class TensorBoard {
 
   TensorBoardOptions options_;
   std::unique_ptr<EventLog> log_;
+  LoggedLoss losses_;
   Pace<> pace_;
 };
 

@@ -48,6 +48,7 @@ struct FitBegin {
   std::int64_t steps = 0;     ///< optimizer steps of the whole run
   std::int64_t examples = 0;  ///< examples in one epoch
   Position position = {};     ///< the position that training starts from
+  std::int64_t batches = 0;   ///< batches of the whole run; 0 if unknown
 };
 
 /// Returns NaN, the gradient norm of a step whose optimizer does not compute it.
@@ -65,7 +66,8 @@ struct StepEnd {
   std::int64_t examples = 0;  ///< examples in this step
   std::int64_t tokens = 0;    ///< tokens in this step, without padding
   double learning_rate = 0;
-  /// Returns the mean loss over this step's examples. Waits if it is on a device.
+  /// Returns the mean loss over this step's examples. Waits if it is on a device. A copy of this
+  /// function may be called after the event.
   const std::function<double()>& loss;
   /// Returns the common 2-norm of this step's gradients before clipping, or NaN if the optimizer
   /// does not compute it. Waits if it is on a device.

@@ -165,7 +165,7 @@ struct Fit {
   }
 
   [[nodiscard]] FitBegin begin_event() const {
-    return {length.epochs, length.steps, examples, state.position};
+    return {length.epochs, length.steps, examples, state.position, length.batches};
   }
 
   /// Returns the event of a step on these batches. It refers to `loss`.

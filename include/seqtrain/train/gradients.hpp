@@ -1,6 +1,8 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -60,6 +62,12 @@ auto accumulate(M& model, std::span<const typename M::batch_type> batches) {
     }
     return losses;
   }
+}
+
+/// Returns a function that returns the value of a step's losses and keeps them as long.
+template <class Losses>
+std::function<double()> reader_of(Losses losses) {
+  return [kept = std::make_shared<const Losses>(std::move(losses))] { return kept->value(); };
 }
 
 /// Calls the optimizer's step and returns its outcome. A step that returns nothing counts as taken.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -105,22 +106,26 @@ struct FitOptions {
   }
 };
 
-/// The length of a run in epochs and optimizer steps.
+/// The length of a run in epochs, optimizer steps and batches.
 struct RunLength {
   std::int64_t epochs = 0;  ///< epochs, including one that `max_steps` cuts short
   std::int64_t steps = 0;   ///< optimizer steps
+  std::int64_t batches = 0;
 };
 
-/// Counts a run's epochs and steps. Throws `InputError` if the loader has no examples.
+/// Counts a run's epochs, steps and batches. Throws `InputError` if the loader has no examples.
 template <class L>
 RunLength run_length(L& loader, const FitOptions& options) {
   if (loader.examples() == 0) throw InputError{"there are no examples to train on"};
   const std::int64_t window = options.gradient_accumulation_steps;
   RunLength run;
   while (options.max_steps > 0 ? run.steps < options.max_steps : run.epochs < options.epochs) {
-    run.steps += (loader.batches_in(run.epochs++) + window - 1) / window;
+    const std::int64_t batches = loader.batches_in(run.epochs++);
+    run.steps += (batches + window - 1) / window;
+    run.batches += batches;
   }
   if (options.max_steps > 0) run.steps = options.max_steps;
+  run.batches = std::min(run.batches, run.steps * window);
   return run;
 }
 

@@ -71,7 +71,7 @@ struct OutputFlags {
   std::string push_to_hub = "";
   bool hub_private_repo = false;
   std::string logging_dir = "";
-  std::int64_t log_every = 50;
+  std::int64_t log_every = 0;
   std::string calibrate = "no";
   bool report_texts = true;
   bool hp_tune = false;
@@ -94,7 +94,8 @@ struct OutputFlags {
         .add("logging-dir", logging_dir,
              "where TensorBoard's event files go: a directory or gs://bucket/path (default: "
              "AIP_TENSORBOARD_LOG_DIR, else none are written)")
-        .add("log-every", log_every, "batches between two lines of the training log")
+        .add("log-every", log_every,
+             "most batches between two lines of the training log (0: 50, or fewer in a short run)")
         .add("calibrate", calibrate,
              "choose a temperature for the model's scores on the dev file, or in multi-label "
              "classification a threshold for each label: yes (for the highest F1), a precision "
@@ -115,7 +116,7 @@ struct OutputFlags {
             "takes the name of a repository on the hub, org/name");
     require(!hub_private_repo || !push_to_hub.empty(), "hub-private-repo",
             "needs --push-to-hub org/name");
-    require(log_every >= 1, "log-every", "must be at least 1");
+    require(log_every >= 0, "log-every", "must not be negative");
     require(calibrate == "no" || calibrates(), "calibrate",
             "must be yes, no, or a precision above 0 and at most 1");
   }
