@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
     if (places.size() < 2) throw InputError{"needs two runs to compare", {}, "name their places"};
     std::vector<page::compare::ComparedRun> runs;
     for (const auto& place : places) runs.push_back(load(place));
+    page::compare::add_texts(runs);
     std::cout << page::compare::comparison_text(runs) << std::flush;
     if (!page.empty()) write_file_atomically(page, page::compare::comparison_page(runs));
   });

@@ -28,4 +28,5 @@
 #include <seqtrain/data/split_files.hpp>
 #include <seqtrain/data/text_files.hpp>
 #include <seqtrain/data/text_folder.hpp>
+#include <seqtrain/data/tokens_a_word.hpp>
 #include <seqtrain/data/visit_examples.hpp>

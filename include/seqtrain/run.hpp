@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/run/model_card.hpp>

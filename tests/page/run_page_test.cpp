@@ -45,6 +45,12 @@ TEST_F(RunPageTest, ShowsEverythingOfASingleLabelRun) {
   EXPECT_TRUE(has(text, "more groups are not shown"));
 }
 
+TEST_F(RunPageTest, ShowsAdvice) {
+  const std::string text = page({.advice = {{"still_falling", "more <epochs>"}, {"b", "second"}}});
+  EXPECT_TRUE(has(text, "<h2>Advice</h2><ul><li>more &lt;epochs&gt;</li><li>second</li></ul>"));
+  EXPECT_FALSE(has(page({}), "Advice"));
+}
+
 TEST_F(RunPageTest, ShowsHostileTextsAsText) {
   const std::string text = page({.texts = tests::hostile_texts()});
   EXPECT_FALSE(has(text, "<script>document"));
@@ -58,6 +64,16 @@ TEST_F(RunPageTest, ShowsHostileTextsAsText) {
   EXPECT_FALSE(has(text, "line\nbreak"));
 }
 
+TEST_F(RunPageTest, KeepsAScoreBesideItsLabel) {
+  EXPECT_TRUE(has(page({}), "label 0&nbsp;0."));
+}
+
+TEST_F(RunPageTest, ShowsLineBreaksOfWindows) {
+  const std::string text = page({.texts = {"first\r\nsecond"}});
+  EXPECT_TRUE(has(text, "first\nsecond"));
+  EXPECT_FALSE(has(text, "\xE2\x90\x8D")) << "the symbol of a carriage return";
+}
+
 TEST_F(RunPageTest, LeavesTextsOut) {
   const std::string text = page({.texts = {"a secret text"}, .shows_texts = false});
   EXPECT_FALSE(has(text, "secret"));
@@ -66,7 +82,9 @@ TEST_F(RunPageTest, LeavesTextsOut) {
 }
 
 TEST_F(RunPageTest, OfOneEpochAndOfNoDevSet) {
-  EXPECT_TRUE(has(page({.epochs = 1}), "id=\"dev-confusion\""));
+  const std::string one = page({.epochs = 1});
+  EXPECT_TRUE(has(one, "id=\"dev-confusion\""));
+  EXPECT_FALSE(has(one, "id=\"figures\"")) << "a chart of one point";
   const std::string text = page({.dev = false});
   EXPECT_FALSE(has(text, "id=\"dev-confusion\""));
   EXPECT_TRUE(has(text, "no answers to dev examples"));
@@ -76,6 +94,9 @@ TEST_F(RunPageTest, OfOtherProblems) {
   const std::string numbers = page({.problem_type = ProblemType::regression, .labels = 1});
   EXPECT_TRUE(has(numbers, "id=\"dev-scatter\""));
   EXPECT_FALSE(has(numbers, "id=\"balance\""));
+  EXPECT_TRUE(has(numbers, "<p>Mean absolute error ")) << numbers;
+  EXPECT_TRUE(has(numbers, ", R² "));
+  EXPECT_TRUE(has(numbers, "<path class=\"faint\"")) << "the diagonal";
   const std::string several =
       page({.problem_type = ProblemType::multi_label, .labels = 4, .calibrated = true});
   EXPECT_TRUE(has(several, "id=\"dev-reliability\""));
@@ -87,7 +108,7 @@ TEST_F(RunPageTest, OfHundredsOfLabels) {
   const std::string text = page({.labels = 200, .examples = 600, .steps = 4});
   EXPECT_FALSE(has(text, "id=\"dev-confusion\""));
   EXPECT_TRUE(has(text, "The most frequent confusions"));
-  EXPECT_TRUE(has(text, "The labels with the lowest F1"));
+  EXPECT_TRUE(has(text, "The most frequent labels, then those with the lowest F1"));
 }
 
 TEST_F(RunPageTest, ThinsCurvesOfManySteps) {
@@ -113,6 +134,7 @@ TEST(Escaped, ShowsWhatHtmlCannotHold) {
                           "b\xC2\x85\xEF\xBF\xBF"),
             "a\xEF\xBF\xBD"
             "b\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(html::escaped("one\r\ntwo\rthree\n"), "one\ntwo\nthree\n");
   EXPECT_EQ(html::cut("a\xC3\xA4"
                       "b",
                       2),

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,41 @@ TEST(Tables, OfSeveralLabelsHaveNoConfusion) {
             "micro avg      0.6667  1.0000  0.8000        2\n"
             "macro avg      0.7500  1.0000  0.8333        2\n"
             "all right                      0.5000        2\n");
+}
+
+/// Returns the figures of labels of which label i has i examples, all right, but for the first 20,
+/// whose examples are answered with the next label.
+metrics::ClassificationReport many_labels(Eigen::Index count) {
+  metrics::Confusion confusion = metrics::Confusion::Zero(count, count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    confusion(i, i < 20 && i + 1 < count ? i + 1 : i) = i;
+  }
+  return metrics::make_report(confusion, 1);
+}
+
+TEST(ShownLabels, AreTheMostFrequentAndTheWorst) {
+  const auto shown_of = [](Eigen::Index count, std::size_t most) {
+    return shown_labels(many_labels(count).labels, most);
+  };
+  EXPECT_EQ(shown_of(4, 4), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(shown_of(40, 6), (std::vector<std::size_t>{39, 38, 37, 19, 18, 17}));
+  const auto all_but_one = shown_of(40, 39);
+  EXPECT_EQ(std::ranges::count(all_but_one, 0U), 0) << "label 0 has no example";
+}
+
+TEST(Tables, OfManyLabelsAreShort) {
+  const std::string text = tables(many_labels(134), {});
+  EXPECT_LT(text.size(), 6000U);
+  EXPECT_NE(text.find("The table has the 25 labels with the most examples and the 25 with the "
+                      "lowest f1 of the others; metrics.json has all 134\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("\ntrue      predicted  examples\n"
+                      "LABEL_19   LABEL_20        19\n"
+                      "LABEL_18   LABEL_19        18\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("true \\ predicted"), std::string::npos);
+  EXPECT_NE(text.find("macro avg"), std::string::npos);
 }
 
 TEST(OneAnswerWarning, TellsOfAModelThatAnswersOneLabel) {

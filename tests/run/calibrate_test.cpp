@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <seqtrain/run/calibrate.hpp>
@@ -55,6 +58,16 @@ TEST(Calibrate, LeavesOutALogitThatIsNotFinite) {
   answers.logits.conservativeResize(5, 2);
   answers.logits.row(4) << std::nanf(""), 0;
   EXPECT_EQ(calibrate(answers, task).chosen.temperature, temperature);
+}
+
+TEST(Calibrate, IsTold) {
+  const std::vector<std::string> labels{"a", "b"};
+  EXPECT_EQ(to_text({.chosen = {.temperature = 1.42134}, .figures = {{"loss", 0.9, 0.5}}}, labels),
+            "Calibrated on dev: temperature 1.4213; loss 0.9000 before, 0.5000 after");
+  EXPECT_EQ(to_text({.chosen = {.thresholds = {0.25, 0.75}}}, labels),
+            "Calibrated on dev: thresholds a 0.2500, b 0.7500");
+  const Calibrated many{.chosen = {.thresholds = std::vector<double>(134, 0.5)}};
+  EXPECT_TRUE(to_text(many, {}).ends_with("0.5000, … and 126 more"));
 }
 
 TEST(Calibrate, RefusesRegression) {

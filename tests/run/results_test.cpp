@@ -101,6 +101,17 @@ TEST(Results, TellWhatTheExamplesAre) {
   EXPECT_NE(text.find("\"in_train\": 1"), std::string::npos) << text;
 }
 
+TEST(Results, TellTheAdvice) {
+  auto results = some_results();
+  EXPECT_EQ(to_json(results).find("advice"), std::string::npos);
+  results.advice = {{"overfits", "the model overfits"}, {"most_are_cut", "62 %"}};
+  EXPECT_NE(to_json(results).find(R"("advice": {
+    "overfits": "the model overfits",
+    "most_are_cut": "62 %"
+  })"),
+            std::string::npos);
+}
+
 TEST(Results, WhatIsNotANumberIsNull) {
   Results results{.test = metrics::Classification{2}.report()};
   const auto text = to_json(results);

@@ -39,6 +39,7 @@ struct MadePage {
   std::vector<std::string> texts = {};  ///< texts of the first examples
   bool shows_texts = true;
   bool calibrated = false;
+  std::vector<run::Advice> advice = {};
 
   /// Writes dev.jsonl, train_log.jsonl and report.html.
   void write(const std::filesystem::path& directory) const {
@@ -62,9 +63,9 @@ struct MadePage {
     const auto* const found = answers.find("dev");
     if (calibrated && found != nullptr) {
       const auto chosen = run::calibrate(*found, task());
-      page.finish(&chosen, true);
+      page.finish(&chosen, true, {}, advice);
     } else {
-      page.finish(nullptr, true);
+      page.finish(nullptr, true, {}, advice);
     }
   }
 

@@ -4,16 +4,22 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/lists.hpp>
+#include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/metrics/bootstrap.hpp>
 #include <seqtrain/metrics/metric.hpp>
@@ -50,6 +56,7 @@ struct ComparedRun {
   std::vector<run::ReadPrediction> predictions = {};
   std::optional<metrics::Interval> accuracy = {};  ///< 95 % interval, if there are predictions
   page::RunLog log = {};
+  std::map<std::int64_t, std::string> texts = {};  ///< of dev examples, by row
 };
 
 /// Tells whether the gold answers are labels, not numbers.
@@ -156,6 +163,9 @@ inline PairTest test_pair(std::span<const ComparedRun> runs, std::size_t first,
   return result;
 }
 
+/// Stands for a flag that a run does not have or that is empty.
+inline constexpr const char* none_given = "–";
+
 /// Returns the reason why two runs cannot be compared by McNemar's test.
 inline std::string why_untested(const ComparedRun& a, const ComparedRun& b) {
   const auto predicts_numbers = [](const ComparedRun& run) {
@@ -167,9 +177,26 @@ inline std::string why_untested(const ComparedRun& a, const ComparedRun& b) {
 
 inline std::string flag_of(const ComparedRun& run, const std::string& name) {
   for (const auto& [key, value] : run.flags) {
-    if (key == name) return value.empty() ? "–" : value;
+    if (key == name) return value.empty() ? none_given : value;
   }
-  return "–";
+  return none_given;
+}
+
+/// Returns a sentence that names the flags that make the losses of runs differ in kind, or "".
+[[nodiscard]] inline std::string different_losses(std::span<const ComparedRun> runs) {
+  std::string names;
+  for (const char* name :
+       {"loss", "focal-gamma", "huber-delta", "label-smoothing-factor", "class-weights", "teacher",
+        "teacher-share", "teacher-temperature", "few-shot", "problem-type"}) {
+    const auto differs = [&](const ComparedRun& run) {
+      return flag_of(run, name) != flag_of(runs[0], name);
+    };
+    if (std::ranges::any_of(runs, differs)) {
+      names += (names.empty() ? "--" : ", --") + std::string{name};
+    }
+  }
+  if (names.empty()) return {};
+  return "The losses are of different kinds and cannot be compared: the runs differ in " + names;
 }
 
 inline double figure_of(const ComparedRun& run, const std::string& name) {
@@ -227,7 +254,12 @@ inline std::string figure_text(const ComparedRun& run, const std::string& name) 
   for (const auto& run : runs) {
     add_new(names, run.figures, [](const auto& figure) { return figure.name; });
   }
-  return rows_by_name("figure of dev", runs, names, figure_text);
+  auto rows = rows_by_name("figure of dev", runs, names, figure_text);
+  if (different_losses(runs).empty()) return rows;
+  for (auto& row : rows) {
+    if (row[0] == "loss") row[0] = "loss (of different kinds)";
+  }
+  return rows;
 }
 
 /// Compares each pair of runs by McNemar's exact test.
@@ -272,23 +304,71 @@ inline html::Chart curves_of(std::span<const ComparedRun> runs, const std::strin
 /// Returns a table of the first disagreements of a pair, with texts of at most `bytes` bytes.
 inline report::Rows disagreement_rows(std::span<const ComparedRun> runs, const PairTest& pair,
                                       std::size_t most, std::size_t bytes) {
+  const auto& texts = runs[pair.first].texts;
   report::Rows rows{{"row", "gold", runs[pair.first].name, runs[pair.second].name}};
+  if (!texts.empty()) rows[0].push_back("text");
   for (const auto& [row, gold, first, second] : pair.disagreements) {
     if (rows.size() > most) break;
     rows.push_back({std::to_string(row), html::cut(gold, bytes), html::cut(first, bytes),
                     html::cut(second, bytes)});
+    if (texts.empty()) continue;
+    const auto text = texts.find(row);
+    rows.back().push_back(text == texts.end() ? "" : html::cut(text->second, bytes));
   }
   return rows;
+}
+
+/// Adds the texts of the dev examples on which runs disagree, from each run's file of examples. A
+/// run has no texts if it shows none in its page, or if the file is not there or has changed.
+inline void add_texts(std::span<ComparedRun> runs) {
+  constexpr std::size_t most_bytes = 500;
+  for (const auto& pair : pair_tests(runs)) {
+    ComparedRun& run = runs[pair.first];
+    const auto flag = [&run](const std::string& name) {
+      const std::string value = flag_of(run, name);
+      return value == none_given ? std::string{} : value;
+    };
+    const bool held_out =
+        flag("dev-file").empty() || !(flag("dev-fraction").empty() || flag("dev-fraction") == "0");
+    const std::filesystem::path file = flag(held_out ? "train-file" : "dev-file");
+    std::error_code none;
+    if (flag("report-texts") == "false" || !std::filesystem::exists(file, none)) continue;
+    std::set<std::int64_t> wanted;
+    for (const auto& each : pair.disagreements) wanted.insert(each.row);
+    data::ReadOptions read{.text_field = flag("text-field"),
+                           .pair_field = flag("pair-field"),
+                           .label_field = flag("label-field"),
+                           .label_optional = true};
+    const std::string columns = flag("columns");
+    for (const auto name : split(columns, ',')) {
+      if (!columns.empty()) read.columns.emplace_back(name);
+    }
+    try {
+      data::visit_examples(file, read, data::Labels::regression(),
+                           [&](const data::ExamplePlace& at, const data::Example& example) {
+                             const auto row = static_cast<std::int64_t>(at.record);
+                             if (!wanted.contains(row)) return;
+                             std::string text = html::cut(example.text, most_bytes);
+                             if (example.text_pair) {
+                               text += " | " + html::cut(*example.text_pair, most_bytes);
+                             }
+                             run.texts[row] = std::move(text);
+                           });
+    } catch (const InputError&) {
+      run.texts.clear();
+    }
+  }
 }
 
 /// Returns the comparison as text for a terminal.
 [[nodiscard]] inline std::string comparison_text(std::span<const ComparedRun> runs) {
   const auto tests = pair_tests(runs);
   std::string out = report::align(flag_rows(runs)) + "\n" + report::align(figure_rows(runs));
+  if (const auto note = different_losses(runs); !note.empty()) out += note + "\n";
   if (!tests.empty()) out += "\n" + report::align(pair_rows(runs, tests));
   for (const auto& each : tests) {
     if (each.disagreements.empty()) continue;
-    out += "\n" + report::align(disagreement_rows(runs, each, 5, std::string::npos));
+    out += "\n" + report::align(disagreement_rows(runs, each, 5, 120));
   }
   return out;
 }
@@ -301,6 +381,7 @@ inline report::Rows disagreement_rows(std::span<const ComparedRun> runs, const P
                     html::table(flag_rows(runs), "Flags that differ") +
                     "</section><section><h2>Figures</h2>" +
                     html::table(figure_rows(runs), "Figures of dev, with 95 % intervals");
+  if (const auto note = different_losses(runs); !note.empty()) out += html::element("p", note);
   out += html::to_html(curves_of(runs, "loss", "Training loss", "loss", false));
   out += html::to_html(curves_of(runs, "dev-loss", "Dev loss", "loss", true));
   out += html::to_html(curves_of(runs, "dev-accuracy", "Dev accuracy", "accuracy", true));

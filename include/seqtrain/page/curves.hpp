@@ -96,7 +96,6 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
     }
   }
   if (best != nullptr) figures.marks.push_back({static_cast<double>(best->epoch), "best"});
-  if (log.evaluations.size() < 2) figures.x_range = html::Range{0, 2};
   out += html::to_html(figures) + "</div>";
   const report::Rows epochs = detail::epochs_rows(log, best);
   if (epochs.size() > 1) out += html::table(epochs, "Figures of dev by epoch");

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
+#include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,8 @@
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/figures.hpp>
 #include <seqtrain/page/html/table.hpp>
+#include <seqtrain/report/table.hpp>
+#include <seqtrain/run/deviation.hpp>
 
 namespace seqtrain::page {
 
@@ -43,61 +47,29 @@ inline metrics::Confusion confusion_of(const metrics::Decisions& decisions) {
   return counts;
 }
 
-/// Returns a table of the most frequent confusions, for labels that are too many for a matrix.
-inline std::string frequent_confusions(const metrics::Confusion& counts,
-                                       const predict::Task& task) {
-  constexpr std::size_t most = 50;
-  std::vector<std::pair<Eigen::Index, Eigen::Index>> cells;
-  for (Eigen::Index gold = 0; gold < counts.rows(); ++gold) {
-    for (Eigen::Index said = 0; said < counts.cols(); ++said) {
-      if (gold != said && counts(gold, said) > 0) cells.emplace_back(gold, said);
-    }
-  }
-  const std::size_t shown = std::min(most, cells.size());
-  std::ranges::partial_sort(cells, cells.begin() + static_cast<std::ptrdiff_t>(shown),
-                            std::greater{},
-                            [&](const auto& cell) { return counts(cell.first, cell.second); });
-  report::Rows rows{{"gold", "predicted", "examples"}};
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto [gold, said] = cells[i];
-    rows.push_back({short_name(task, static_cast<std::size_t>(gold)),
-                    short_name(task, static_cast<std::size_t>(said)),
-                    std::to_string(counts(gold, said))});
-  }
-  return html::table(rows, "The most frequent confusions");
-}
-
-/// Returns the labels in ascending order of their F1.
-inline std::vector<std::size_t> worst_first(const std::vector<metrics::LabelScores>& scores) {
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return scores[i].f1; });
-  return order;
-}
-
 inline std::string labels_figure(const std::string& split, const metrics::Decisions& decisions,
                                  const predict::Task& task) {
   const auto scores = metrics::label_scores(decisions);
   const auto intervals =
       metrics::bootstrap(decisions, metrics::BootstrapOptions::for_examples(decisions.size()));
-  auto order = worst_first(scores);
-  const bool all = order.size() <= most_label_bars;
-  if (all) std::ranges::sort(order);
+  const bool all = scores.size() <= most_label_bars;
   html::Bars bars{.id = split + "-labels",
                   .title = all ? "Precision, recall and F1 by label, with 95 % intervals"
-                               : "The labels with the lowest F1, with 95 % intervals",
+                               : "The most frequent labels, then those with the lowest F1 of the "
+                                 "others, with 95 % intervals",
                   .series = {"precision", "recall", "F1"}};
   report::Rows rows{{"label", "precision", "recall", "F1", "support"}};
-  for (const std::size_t i : order) {
-    if (rows.size() > most_label_rows) break;
+  for (const std::size_t i : report::shown_labels(scores, most_label_rows)) {
     const auto& [precision, recall, f1, support, predicted] = scores[i];
     const auto& bounds = intervals.labels[i];
-    const std::string name = short_name(task, i);
-    rows.push_back({name, with_interval(precision, bounds.precision),
+    rows.push_back({short_name(task, i), with_interval(precision, bounds.precision),
                     with_interval(recall, bounds.recall), with_interval(f1, bounds.f1),
                     std::to_string(support)});
-    if (bars.rows.size() >= most_label_bars) continue;
-    bars.rows.push_back({name,
+  }
+  for (const std::size_t i : report::shown_labels(scores, most_label_bars)) {
+    const auto& [precision, recall, f1, support, predicted] = scores[i];
+    const auto& bounds = intervals.labels[i];
+    bars.rows.push_back({short_name(task, i),
                          {{precision, bounds.precision.low, bounds.precision.high},
                           {recall, bounds.recall.low, bounds.recall.high},
                           {f1, bounds.f1.low, bounds.f1.high}}});
@@ -115,7 +87,8 @@ inline std::string labels_figure(const std::string& split, const metrics::Decisi
 }
 
 inline std::string recall_chart(const std::string& split, const run::Answers& answers,
-                                const predict::Task& task, std::vector<std::size_t> order) {
+                                const predict::Task& task,
+                                std::span<const std::size_t> shown_labels) {
   const run::LabelCurves curves{answers, task};
   html::Chart chart{.id = split + "-precision-recall",
                     .title = "Precision over recall",
@@ -123,10 +96,8 @@ inline std::string recall_chart(const std::string& split, const run::Answers& an
                     .y = "precision",
                     .x_range = html::Range{0, 1},
                     .y_range = html::Range{0, 1.02}};
-  if (order.size() > most_label_curves) order.resize(most_label_curves);
-  std::ranges::sort(order);
   report::Rows rows{{"label", "average precision"}};
-  for (const std::size_t label : order) {
+  for (const std::size_t label : shown_labels) {
     const auto curve = curves(label);
     html::Line line{.name = short_name(task, label)};
     for (const auto& at : curve) line.points.push_back({at.recall, at.precision});
@@ -174,19 +145,35 @@ inline std::string reliability_chart(const std::string& split, const run::Answer
   return text + ".</p>" + html::to_html(chart) + html::table(rows, "Examples by score");
 }
 
-/// Returns a scatter plot of predicted over true values.
+/// Returns the deviation of predictions, and a scatter plot of predicted over true values whose
+/// axes are equal, so that predictions that hardly differ are seen to.
 inline std::string scatter(const std::string& split, const run::Answers& answers) {
   html::Line line{.name = "examples", .line = false, .dots = true};
+  html::Range range{std::numeric_limits<double>::infinity(),
+                    -std::numeric_limits<double>::infinity()};
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (answers.labelled(i))
-      line.points.push_back({answers.targets_of(i)[0], answers.logits_of(i)[0]});
+    if (!answers.labelled(i)) continue;
+    const double target = answers.targets_of(i)[0], predicted = answers.logits_of(i)[0];
+    line.points.push_back({target, predicted});
+    if (!std::isfinite(target) || !std::isfinite(predicted)) continue;
+    range.low = std::min({range.low, target, predicted});
+    range.high = std::max({range.high, target, predicted});
   }
+  const double room = range.high > range.low ? (range.high - range.low) * 0.04 : 1;
   std::ranges::sort(line.points, {}, &html::Point::x);
-  return html::to_html(html::Chart{.id = split + "-scatter",
+  const auto found = run::deviation(answers);
+  return "<p>Mean absolute error " + html::number(found.mean_absolute_error) + ", R² " +
+         html::number(found.r_squared) + ", over " + html::count(found.examples) +
+         " examples. R² is 1 for exact predictions and 0 for those that are no better than the "
+         "mean.</p>" +
+         html::to_html(html::Chart{.id = split + "-scatter",
                                    .title = "Predicted over true values",
                                    .x = "true value",
                                    .y = "predicted value",
-                                   .lines = {std::move(line)}});
+                                   .lines = {std::move(line)},
+                                   .x_range = html::Range{range.low - room, range.high + room},
+                                   .y_range = html::Range{range.low - room, range.high + room},
+                                   .diagonal = true});
 }
 
 }  // namespace detail
@@ -210,17 +197,24 @@ inline std::string scatter(const std::string& split, const run::Answers& answers
   if (decisions.size() == 0) return out + "<p>No example has a label.</p></section>\n";
   if (task.problem_type == ProblemType::single_label) {
     const auto counts = detail::confusion_of(decisions);
-    if (decisions.labels() <= html::most_heat_labels) {
+    if (decisions.labels() <= report::most_matrix_labels) {
       const auto report = metrics::make_report(counts);
       out += html::heat_map(split + "-confusion", "Confusion matrix", counts, task.labels,
                             report::confusion_rows(report, task.labels), link);
     } else {
-      out += detail::frequent_confusions(counts, task);
+      constexpr std::size_t most = 50;
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < decisions.labels(); ++i) {
+        names.push_back(detail::short_name(task, i));
+      }
+      out += html::table(report::frequent_confusions_rows(counts, names, most),
+                         "The most frequent confusions");
     }
   }
   out += detail::labels_figure(split, decisions, task) + "<div class=\"grid\"><div>";
-  out += detail::recall_chart(split, answers, task,
-                              detail::worst_first(metrics::label_scores(decisions)));
+  out += detail::recall_chart(
+      split, answers, task,
+      report::shown_labels(metrics::label_scores(decisions), detail::most_label_curves));
   out += "</div><div>" + detail::reliability_chart(split, answers, task, calibrated);
   return out + "</div></div></section>\n";
 }

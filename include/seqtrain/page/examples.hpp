@@ -14,6 +14,7 @@
 #include <seqtrain/page/facts.hpp>
 #include <seqtrain/page/html/figures.hpp>
 #include <seqtrain/page/html/text.hpp>
+#include <seqtrain/report/table.hpp>
 
 namespace seqtrain::page {
 
@@ -71,7 +72,7 @@ inline std::string scores_cell(std::span<const float> logits, const predict::Tas
   std::string out;
   for (const std::size_t label : predict::greatest(scores, 3)) {
     out += (out.empty() ? "" : "<br>") +
-           html::escaped(html::cut(metrics::shown_label(task.labels, label), 40)) + " " +
+           html::escaped(html::cut(metrics::shown_label(task.labels, label), 40)) + "&nbsp;" +
            log::fixed(scores[label], 3);
   }
   return out;
@@ -143,7 +144,7 @@ class ChosenExamples {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
     const bool has_cells = answers.problem_type == ProblemType::single_label &&
-                           answers.labels() <= html::most_heat_labels;
+                           answers.labels() <= report::most_matrix_labels;
     std::map<detail::Cell, std::size_t> taken;
     for (std::size_t place = 0; place < losses.size() && chosen_.size() < most; ++place) {
       const std::size_t i = losses[place].second;

@@ -13,6 +13,7 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/run_log.hpp>
+#include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -97,7 +98,8 @@ struct PageContent {
   std::vector<Conflict> conflicts = {};
   std::size_t conflicts_left_out = 0;
   const run::Calibrated* calibrated = nullptr;
-  std::string status = {};  ///< such as "finished"
+  std::vector<run::Advice> advice = {};  ///< if the run is finished
+  std::string status = {};               ///< such as "finished"
 };
 
 }  // namespace seqtrain::page

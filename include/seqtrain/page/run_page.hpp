@@ -32,6 +32,14 @@ inline constexpr std::size_t most_page_bytes = 2'000'000;
 
 namespace detail {
 
+/// Returns the section of a page with the advice, or an empty string if there is none.
+inline std::string advice_section(const std::vector<run::Advice>& all) {
+  if (all.empty()) return {};
+  std::string out = "<section id=\"advice\"><h2>Advice</h2><ul>";
+  for (const auto& advice : all) out += html::element("li", advice.text);
+  return out + "</ul></section>\n";
+}
+
 inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
   const RunFacts& facts = *page.facts;
   std::string out = "<a class=\"skip\" href=\"#main\">To the figures</a><header>";
@@ -40,7 +48,7 @@ inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
   if (page.dev != nullptr) out += "<a href=\"#dev\">Dev</a><a href=\"#examples\">Examples</a>";
   if (page.test != nullptr) out += "<a href=\"#test\">Test</a>";
   out += "<a href=\"#data\">Data</a><a href=\"#run\">Run</a></nav></header><main id=\"main\">\n";
-  out += curves_section(page);
+  out += advice_section(page.advice) + curves_section(page);
   if (page.dev != nullptr) {
     const ChosenExamples chosen{*page.dev, facts.task};
     out += decisions_section(
@@ -102,8 +110,10 @@ class RunPage {
 
   /// Writes the page of a finished run. `calibrated` is null if nothing was calibrated. `explain`
   /// may be empty.
-  void finish(const run::Calibrated* calibrated, bool test_is_dev, const Explain& explain = {}) {
+  void finish(const run::Calibrated* calibrated, bool test_is_dev, const Explain& explain = {},
+              std::vector<run::Advice> advice = {}) {
     calibrated_ = calibrated;
+    advice_ = std::move(advice);
     shows_test_ = !test_is_dev;
     explain_ = explain;
     attempt("finished");
@@ -128,6 +138,7 @@ class RunPage {
                      .dev = answers_->find("dev"),
                      .test = shows_test_ ? answers_->find("test") : nullptr,
                      .calibrated = calibrated_,
+                     .advice = advice_,
                      .status = status};
     if (page.log.steps > 0) {
       page.status += ", step " + html::count(page.log.step) + " of " + html::count(page.log.steps);
@@ -215,6 +226,7 @@ class RunPage {
   RunPageOptions options_;
   const run::AnswerKeeper* answers_;
   const run::Calibrated* calibrated_ = nullptr;
+  std::vector<run::Advice> advice_;
   bool shows_test_ = true;
   Explain explain_ = {};
   bool compared_ = false;

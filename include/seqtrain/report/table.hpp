@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/shown_text.hpp>
@@ -39,17 +42,20 @@ inline std::string align(Rows rows) {
   return text;
 }
 
-/// Returns rows with the precision, recall, F1 and support of each label, the macro average and the
-/// accuracy; for multi-label classification also the micro average.
+/// Returns rows with the precision, recall, F1 and support of the labels `shown`, of all labels if
+/// it is empty, then the macro average and the accuracy; for multi-label classification also the
+/// micro average.
 inline Rows scores_rows(const metrics::ClassificationReport& report,
-                        std::span<const std::string> names) {
+                        std::span<const std::string> names,
+                        std::span<const std::size_t> shown = {}) {
   Rows rows{{"", "precision", "recall", "f1", "support"}};
   const auto add = [&rows](const std::string& name, const metrics::LabelScores& scores) {
     rows.push_back({name, log::fixed(scores.precision, 4), log::fixed(scores.recall, 4),
                     log::fixed(scores.f1, 4), std::to_string(scores.support)});
   };
-  for (std::size_t i = 0; i < report.labels.size(); ++i) {
-    add(metrics::label_name(names, i), report.labels[i]);
+  for (std::size_t i = 0; i < (shown.empty() ? report.labels.size() : shown.size()); ++i) {
+    const std::size_t label = shown.empty() ? i : shown[i];
+    add(metrics::label_name(names, label), report.labels[label]);
   }
   const bool multi_label = report.problem_type == ProblemType::multi_label;
   if (multi_label) add("micro avg", metrics::micro_average(report.confusion));
@@ -73,6 +79,48 @@ inline Rows confusion_rows(const metrics::ClassificationReport& report,
   return rows;
 }
 
+/// The largest number of labels at which a matrix of confusions can still be read.
+inline constexpr std::size_t most_matrix_labels = 25;
+
+/// Returns rows with the most frequent confusions, at most `most` of them.
+inline Rows frequent_confusions_rows(const metrics::Confusion& counts,
+                                     std::span<const std::string> names, std::size_t most) {
+  std::vector<std::pair<Eigen::Index, Eigen::Index>> cells;
+  for (Eigen::Index gold = 0; gold < counts.rows(); ++gold) {
+    for (Eigen::Index said = 0; said < counts.cols(); ++said) {
+      if (gold != said && counts(gold, said) > 0) cells.emplace_back(gold, said);
+    }
+  }
+  std::ranges::stable_sort(cells, std::greater{},
+                           [&](const auto& cell) { return counts(cell.first, cell.second); });
+  Rows rows{{"true", "predicted", "examples"}};
+  for (std::size_t i = 0; i < std::min(most, cells.size()); ++i) {
+    const auto [gold, said] = cells[i];
+    rows.push_back({metrics::label_name(names, static_cast<std::size_t>(gold)),
+                    metrics::label_name(names, static_cast<std::size_t>(said)),
+                    std::to_string(counts(gold, said))});
+  }
+  return rows;
+}
+
+/// Returns the labels to show if there is room for `most`: all in their order if they are not more,
+/// else half of the room for those with the most examples, and the other half for those with the
+/// lowest F1 of the rest that have examples.
+inline std::vector<std::size_t> shown_labels(std::span<const metrics::LabelScores> labels,
+                                             std::size_t most) {
+  std::vector<std::size_t> order(labels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() <= most) return order;
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return labels[i].support; });
+  const auto rest = order.begin() + static_cast<std::ptrdiff_t>((most + 1) / 2);
+  std::stable_sort(rest, order.end(), [&](std::size_t a, std::size_t b) {
+    const bool no_a = labels[a].support == 0, no_b = labels[b].support == 0;
+    return no_a != no_b ? no_b : labels[a].f1 < labels[b].f1;
+  });
+  order.resize(most);
+  return order;
+}
+
 /// Returns rows with the figures by name and the number of examples.
 inline Rows figures_rows(const metrics::ClassificationReport& report) {
   Rows rows;
@@ -82,13 +130,26 @@ inline Rows figures_rows(const metrics::ClassificationReport& report) {
 }
 
 /// Returns the tables that a run prints for the test set: the scores of the labels and, if an
-/// example has one label, the confusion counts; for regression the figures.
+/// example has one label, the confusion counts; for regression the figures. With many labels the
+/// tables have the labels that `shown_labels` chooses and the most frequent confusions.
 inline std::string tables(const metrics::ClassificationReport& report,
                           std::span<const std::string> names) {
   if (!has_labels(report.problem_type)) return "\n" + align(figures_rows(report));
-  const std::string scores = "\n" + align(scores_rows(report, names));
-  if (report.problem_type == ProblemType::multi_label) return scores;
-  return scores + "\n" + align(confusion_rows(report, names)) + "\n";
+  constexpr std::size_t most_labels = 50, most_confusions = 20;
+  const auto shown = shown_labels(report.labels, most_labels);
+  std::string text = "\n" + align(scores_rows(report, names, shown));
+  if (shown.size() < report.labels.size()) {
+    text += "The table has the " + std::to_string((most_labels + 1) / 2) +
+            " labels with the most examples and the " + std::to_string(most_labels / 2) +
+            " with the lowest f1 of the others; metrics.json has all " +
+            std::to_string(report.labels.size()) + "\n";
+  }
+  if (report.problem_type == ProblemType::multi_label) return text;
+  if (report.labels.size() <= most_matrix_labels) {
+    return text + "\n" + align(confusion_rows(report, names)) + "\n";
+  }
+  const auto confusions = frequent_confusions_rows(report.confusion, names, most_confusions);
+  return confusions.size() == 1 ? text : text + "\n" + align(confusions) + "\n";
 }
 
 /// Returns a warning if the model answers every example of dev with one label although there are

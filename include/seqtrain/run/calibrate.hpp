@@ -1,10 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -207,6 +210,30 @@ inline Answers finite(const Answers& answers) {
   return task.problem_type == ProblemType::multi_label
              ? detail::choose_thresholds(counted, task, precision)
              : detail::choose_temperature(counted, task);
+}
+
+/// Returns a line about the calibration for the log, with the thresholds of at most eight labels.
+[[nodiscard]] inline std::string to_text(const Calibrated& calibrated,
+                                         std::span<const std::string> labels) {
+  constexpr std::size_t most = 8;
+  const auto number = [](double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4f", value);
+    return std::string{text.data()};
+  };
+  const auto& [temperature, thresholds] = calibrated.chosen;
+  std::string text = "Calibrated on dev: ";
+  text += thresholds.empty() ? "temperature " + number(temperature) : "thresholds";
+  for (std::size_t i = 0; i < std::min(most, thresholds.size()); ++i) {
+    text += (i == 0 ? " " : ", ") + metrics::shown_label(labels, i) + " " + number(thresholds[i]);
+  }
+  if (thresholds.size() > most) {
+    text += ", … and " + std::to_string(thresholds.size() - most) + " more";
+  }
+  for (const auto& [name, before, after] : calibrated.figures) {
+    text += "; " + name + " " + number(before) + " before, " + number(after) + " after";
+  }
+  return text;
 }
 
 /// Appends the calibration to a JSON object as the member "calibration".

@@ -13,6 +13,7 @@
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/train/pairs.hpp>
 
@@ -43,6 +44,7 @@ struct Results {
   double peak_memory_mib = 0;
   std::vector<MachineFigure> machine = {};     ///< not written if empty
   std::optional<Calibrated> calibration = {};  ///< saved with the model as well
+  std::vector<Advice> advice = {};
   train::Pairs flags = {};
   train::Pairs versions = {};
 };
@@ -135,6 +137,7 @@ inline std::string to_json(const Results& results) {
   out.member("peak_memory_mib", results.peak_memory_mib);
   detail::append(out, results.machine);
   if (results.calibration) append(out, *results.calibration);
+  append(out, results.advice);
   train::append(out, "flags", results.flags);
   train::append(out, "versions", results.versions);
   return out.end_object().text() + "\n";

@@ -28,6 +28,19 @@ TEST(Chart, DrawsNumbersThatHardlyDiffer) {
   }
 }
 
+TEST(Chart, OfOnePointIsLeftOut) {
+  EXPECT_EQ(chart_of({0.5}), "");
+  EXPECT_EQ(chart_of({0.5, std::nan("")}), "");
+  EXPECT_NE(chart_of({0.5, 0.4}), "");
+  const Line dot{.points = {{1, 2}}, .line = false, .dots = true};
+  EXPECT_NE(to_html(Chart{.id = "scatter", .lines = {dot}}), "");
+}
+
+TEST(Chart, OfFewPointsHasDots) {
+  EXPECT_NE(chart_of({0.5, 0.4, 0.3}).find("<circle"), std::string::npos);
+  EXPECT_EQ(chart_of(std::vector<double>(50, 0.5)).find("<circle"), std::string::npos);
+}
+
 TEST(Chart, HasFewTicksInAnyRange) {
   EXPECT_EQ(detail::ticks({-1, 2}, 1), (std::vector<double>{-1, 0, 1, 2}));
   EXPECT_EQ(detail::ticks({0.9, 1.9}, 0.5), (std::vector<double>{1, 1.5}));

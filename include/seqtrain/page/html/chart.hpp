@@ -102,6 +102,7 @@ class Plot {
  public:
   static constexpr double width = 640, height = 250;
   static constexpr std::size_t most_points = 400;  // points of a curve; more cannot be seen
+  static constexpr std::size_t few_points = 10;    // a curve of so few has dots too
 
   explicit Plot(const Chart& chart)
       : chart_{&chart},
@@ -190,7 +191,7 @@ class Plot {
       if (drawn) {
         const std::string at = place(at_x(point.x), at_y(point.y));
         path += (pen_down ? " L" : " M") + at;
-        if (line.dots) dots += dot(point, line, color);
+        if (line.dots || points.size() <= few_points) dots += dot(point, line, color);
       }
       pen_down = drawn;
     }
@@ -259,12 +260,14 @@ inline report::Rows rows_of(const Chart& chart) {
 
 }  // namespace detail
 
-/// Returns a chart as an HTML figure, or an empty string if no curve has a point.
+/// Returns a chart as an HTML figure, or an empty string if there is no curve of at least two
+/// points and no series of points.
 [[nodiscard]] inline std::string to_html(const Chart& chart) {
   const bool any = std::ranges::any_of(chart.lines, [](const Line& line) {
-    return std::ranges::any_of(line.points, [](const Point& point) {
+    const auto drawn = std::ranges::count_if(line.points, [](const Point& point) {
       return std::isfinite(point.x) && std::isfinite(point.y);
     });
+    return drawn >= (line.line ? 2 : 1);
   });
   if (!any) return {};
   detail::Plot plot{chart};

@@ -101,9 +101,6 @@ inline std::string draw(const Bars& bars, std::size_t& marks) {
   return figure(bars.id, bars.title, svg, marks, numbers);
 }
 
-/// The largest number of labels at which a confusion matrix can still be read.
-inline constexpr std::size_t most_heat_labels = 25;
-
 /// Returns confusion counts as an HTML figure. A cell is a link if `link(gold, said)` returns an
 /// address.
 [[nodiscard]] inline std::string heat_map(

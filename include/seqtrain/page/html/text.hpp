@@ -36,12 +36,18 @@ inline void append_character(std::string& out, std::string_view character) {
 
 }  // namespace detail
 
-/// Returns text escaped for HTML, between tags or in quotes. Control characters become visible, and
-/// bytes that are not UTF-8 become U+FFFD.
+/// Returns text escaped for HTML, between tags or in quotes. A carriage return is a line break, and
+/// with a line feed one line break. Other control characters become visible, and bytes that are not
+/// UTF-8 become U+FFFD.
 [[nodiscard]] inline std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size() + text.size() / 16);
   while (!text.empty()) {
+    if (text[0] == '\r') {
+      text.remove_prefix(1);
+      if (!text.starts_with('\n')) out += '\n';
+      continue;
+    }
     const std::size_t size = text::well_formed_prefix(text);
     if (size == 0) {
       out += "\xEF\xBF\xBD";

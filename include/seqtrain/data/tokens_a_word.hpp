@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+namespace seqtrain::data {
+
+namespace detail {
+
+/// Tells whether a character is of a script that writes no spaces between words: Chinese, Japanese,
+/// Thai, Lao, Tibetan, Burmese or Khmer.
+inline bool is_unspaced(char32_t code) {
+  const auto within = [code](char32_t first, char32_t last) {
+    return first <= code && code <= last;
+  };
+  return text::is_ideograph(code) || within(0x3040, 0x30FF) || within(0x31F0, 0x31FF) ||
+         within(0xFF66, 0xFF9F) || within(0x0E00, 0x0FFF) || within(0x1000, 0x109F) ||
+         within(0x1780, 0x17FF);
+}
+
+/// Returns the words of a valid text that consist of letters and stand between spaces or
+/// punctuation, with a space between each two, and adds their number to `count`.
+inline std::string plain_words(std::string_view text, std::size_t& count) {
+  std::string words, word;
+  bool plain = true;
+  const auto end_word = [&] {
+    if (plain && !word.empty()) {
+      words += (words.empty() ? "" : " ") + word;
+      ++count;
+    }
+    word.clear();
+    plain = true;
+  };
+  for (std::size_t at = 0, next = 0; at < text.size(); at = next) {
+    const char32_t code = text::decode(text, next);
+    const bool letter =
+        (text::is_word_character(code) && !text::is_numeric(code)) || text::is_mark(code);
+    if (text::is_whitespace(code) || text::is_punctuation(code)) {
+      end_word();
+    } else {
+      plain = plain && letter && !is_unspaced(code);
+      word += text.substr(at, next - at);
+    }
+  }
+  end_word();
+  return words;
+}
+
+}  // namespace detail
+
+/// Counts the tokens that words become. Only words of letters count, in scripts that write spaces
+/// between words.
+template <class Tokenizer>
+class TokensAWord {
+ public:
+  explicit TokensAWord(const Tokenizer& tokenizer) : tokenizer_{&tokenizer} {}
+
+  /// Adds the words of a text. One that is not UTF-8 does not count.
+  void add(std::string_view text) {
+    if (!text::is_valid_utf8(text)) return;
+    const std::string words = detail::plain_words(text, words_);
+    if (words.empty()) return;
+    ids_.clear();
+    tokenizer_->encode(words, {}, {}, scratch_, ids_);
+    tokens_ += ids_.size() - tokenizer_->special_tokens(/*pair=*/false);
+  }
+
+  /// Returns the mean number of tokens, or NaN if there are fewer than 100 words.
+  [[nodiscard]] double mean() const {
+    constexpr std::size_t least = 100;
+    if (words_ < least) return std::numeric_limits<double>::quiet_NaN();
+    return static_cast<double>(tokens_) / static_cast<double>(words_);
+  }
+
+ private:
+  const Tokenizer* tokenizer_;
+  typename Tokenizer::Scratch scratch_;
+  std::vector<text::Id> ids_;
+  std::size_t words_ = 0;
+  std::size_t tokens_ = 0;
+};
+
+/// Returns the mean number of tokens that a word of the first 1,000 examples of a file has, as
+/// `TokensAWord` counts them.
+template <class Tokenizer>
+[[nodiscard]] double tokens_a_word(const std::filesystem::path& file, const ReadOptions& read,
+                                   const Labels& labels, const Tokenizer& tokenizer) {
+  constexpr std::size_t most = 1000;
+  struct Enough {};  // ends the reading, because the file may be long
+  TokensAWord<Tokenizer> counted{tokenizer};
+  try {
+    visit_examples(file, read, labels, [&](const ExamplePlace& place, const Example& example) {
+      if (place.row == most) throw Enough{};
+      counted.add(example.text);
+      if (example.text_pair) counted.add(*example.text_pair);
+    });
+  } catch (const Enough&) {
+  }
+  return counted.mean();
+}
+
+}  // namespace seqtrain::data

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <seqtrain/run/answers.hpp>
+
+namespace seqtrain::run {
+
+/// How far predicted numbers are from the true ones. Figures of no examples are NaN.
+struct Deviation {
+  std::int64_t examples = 0;  ///< those that have a target
+  double mean_absolute_error = std::numeric_limits<double>::quiet_NaN();
+  /// The share of the targets' variance that the predictions explain: 1 if they are exact, 0 if
+  /// they are no better than the mean of the targets. NaN if all targets are equal.
+  double r_squared = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Returns the deviation of answers of a model of numbers.
+[[nodiscard]] inline Deviation deviation(const Answers& answers) {
+  double mean = 0, absolute = 0, squares = 0, variance = 0;
+  std::int64_t count = 0;
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (answers.labelled(i)) use(answers.targets_of(i)[0], answers.logits_of(i)[0]);
+    }
+  };
+  each([&](double target, double) {
+    mean += target;
+    ++count;
+  });
+  if (count == 0) return {};
+  const auto examples = static_cast<double>(count);
+  mean /= examples;
+  each([&](double target, double predicted) {
+    absolute += std::abs(predicted - target);
+    squares += (predicted - target) * (predicted - target);
+    variance += (target - mean) * (target - mean);
+  });
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  return {.examples = count,
+          .mean_absolute_error = absolute / examples,
+          .r_squared = variance > 0 ? 1 - squares / variance : none};
+}
+
+}  // namespace seqtrain::run
