@@ -45,8 +45,8 @@ struct Bert {
     settings.emplace_back("model", seqtrain::experiment::fingerprint(directory));
     const Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
     stages.run("classifier", classifier, [&](auto& model, auto place, auto saved) {
-      job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), place,
-              Job::slanted(job.epochs, saved), valid);
+      job.advise(job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), place,
+                         Job::slanted(job.epochs, saved), valid));
     });
     weights::write_torch_file(job.model_file(), classifier.state_dict().views());
     return job.evaluate(classifier, std::move(test));

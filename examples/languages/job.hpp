@@ -22,14 +22,17 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/tokens_a_word.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/console.hpp>
+#include <seqtrain/run/advice.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
+#include <seqtrain/train/fit.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -93,8 +96,17 @@ struct Job {
     if (file.ends_with(".txt")) options.read = {.format = seqtrain::data::Format::lines};
     if (labelled) options.encode.max_length = static_cast<std::size_t>(max_length);
     options.workers = static_cast<std::size_t>(threads);
-    auto set = seqtrain::data::encode_file(data / file, tokenizer, labels, options).set;
-    if (labelled && file == "train.csv" && !published) warn_of_labels(set);
+    auto encoded = seqtrain::data::encode_file(data / file, tokenizer, labels, options);
+    auto& set = encoded.set;
+    if (labelled && file == "train.csv") {
+      if (!published) warn_of_labels(set);
+      seqtrain::run::AdviceFacts facts = facts_for_advice();
+      facts.training_examples = set.size();
+      facts.cut_examples = encoded.at_max_length();
+      facts.tokens_a_word =
+          seqtrain::data::tokens_a_word(data / file, options.read, labels, tokenizer);
+      give_advice(facts);
+    }
     return published && published->backwards ? seqtrain::data::reversed(set) : std::move(set);
   }
 
@@ -107,6 +119,16 @@ struct Job {
     log.warning(missing_label_warning(labels.names(), examples));
   }
 
+  /// Logs what a classifier's fit, whose best epoch `metric` decides, says about the next job.
+  void advise(const seqtrain::train::FitReport& report, const std::string& metric = {}) const {
+    seqtrain::run::AdviceFacts facts = facts_for_advice();
+    facts.dev = report.dev;
+    facts.epoch_of_model = report.epoch_of_model;
+    facts.selection.metric = metric;
+    facts.steps = report.steps;
+    give_advice(facts);
+  }
+
   [[nodiscard]] seqtrain::data::BucketLoader load(seqtrain::data::EncodedSet set) const {
     return seqtrain::data::BucketLoader{
         std::move(set),
@@ -114,18 +136,31 @@ struct Job {
          .seed = static_cast<std::uint64_t>(seed)}};
   }
 
-  /// Trains the model with checkpoints in `checkpoints`. A dev loader and other arguments of
-  /// `Trainer::fit` may follow.
+  /// Trains the model with checkpoints in `checkpoints`, and returns the report. A dev loader and
+  /// other arguments of `Trainer::fit` may follow.
   template <class M, class O, class L, class... Parts>
-  void fit(M& model, O optimizer, L loader, seqtrain::sink::Directory checkpoints,
-           seqtrain::train::FitOptions options, Parts&&... parts) const {
+  seqtrain::train::FitReport fit(M& model, O optimizer, L loader,
+                                 seqtrain::sink::Directory checkpoints,
+                                 seqtrain::train::FitOptions options, Parts&&... parts) const {
     using namespace seqtrain;
     report::Console console{{}, log};
     options.stop = stop;
     Trainer trainer{std::move(model), std::move(optimizer), std::move(loader),
                     std::move(checkpoints)};
-    trainer.fit(options, parts..., console);
+    auto report = trainer.fit(options, parts..., console);
     model = std::move(trainer.model());
+    return report;
+  }
+
+  /// Returns the facts that all advice of this program begins with.
+  [[nodiscard]] seqtrain::run::AdviceFacts facts_for_advice() const {
+    return {.labels = labels.names(),
+            .max_length = static_cast<std::size_t>(max_length),
+            .has_flag = [](std::string_view flag) { return flag == "epochs"; }};
+  }
+
+  void give_advice(const seqtrain::run::AdviceFacts& facts) const {
+    for (const auto& advice : seqtrain::run::advise(facts)) log.warning(advice.text);
   }
 
   /// Returns options of a fit whose learning rate follows a slanted triangle.

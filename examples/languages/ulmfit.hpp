@@ -43,8 +43,10 @@ class UlmfitStages {
       stages_.run("classifier_" + std::to_string(count), classifier,
                   [&](auto& model, auto place, auto saved) {
                     model.train_last(count);
-                    job_.fit(model, optimizer(model), job_.load(train), place,
-                             Job::slanted(last ? job_.epochs : 1, saved), valid);
+                    const auto report =
+                        job_.fit(model, optimizer(model), job_.load(train), place,
+                                 Job::slanted(last ? job_.epochs : 1, saved), valid);
+                    if (last) job_.advise(report);
                   });
     }
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);

@@ -117,12 +117,13 @@ class UlmfitCycles {
       options.lr_factors = tests
                                ? optim::last_group_first(model.groups())
                                : optim::discriminative(model.groups(), job_.published->rate_ratio);
-      job_.fit(model, optim::AdamW{std::move(options)}, train(), place,
-               {.epochs = cycle.epochs,
-                .schedule = {.type = optim::Schedule::Type::one_cycle},
-                .metric_for_best_model = cycle.metric,
-                .checkpoint = saved},
-               valid, train::BestModel{});
+      const auto report = job_.fit(model, optim::AdamW{std::move(options)}, train(), place,
+                                   {.epochs = cycle.epochs,
+                                    .schedule = {.type = optim::Schedule::Type::one_cycle},
+                                    .metric_for_best_model = cycle.metric,
+                                    .checkpoint = saved},
+                                   valid, train::BestModel{});
+      if (cycle.stage == "classifier") job_.advise(report, cycle.metric);
     });
   }
 

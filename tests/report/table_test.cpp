@@ -100,19 +100,6 @@ TEST(Tables, OfManyLabelsAreShort) {
   EXPECT_NE(text.find("macro avg"), std::string::npos);
 }
 
-TEST(OneAnswerWarning, TellsOfAModelThatAnswersOneLabel) {
-  metrics::Confusion confusion(2, 2);
-  confusion << 0, 6, 0, 2;
-  EXPECT_EQ(one_answer_warning(metrics::make_report(confusion, 1), names),
-            "the model answers all 8 dev examples with 'maybe über', so it has learned nothing; "
-            "try a lower --learning-rate (2e-5 to 5e-5 is usual), or more epochs");
-  confusion << 1, 6, 0, 2;
-  EXPECT_EQ(one_answer_warning(metrics::make_report(confusion, 1), names), "");
-  confusion << 0, 0, 0, 2;  // there is no other label to answer
-  EXPECT_EQ(one_answer_warning(metrics::make_report(confusion, 1), names), "");
-  EXPECT_EQ(one_answer_warning(tests::some_report_of_several_labels(), names), "");
-}
-
 TEST(MarkdownCell, EscapesMarkup) {
   EXPECT_EQ(markdown_cell("a|b"), "a\\|b");
   EXPECT_EQ(markdown_cell("__init__ *x* `y` [z] \\"), R"(\_\_init\_\_ \*x\* \`y\` \[z\] \\)");

@@ -22,6 +22,7 @@
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/near_equal.hpp>
+#include <seqtrain/data/tokens_a_word.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/experiment/fetch_inputs.hpp>
 #include <seqtrain/experiment/few_shot.hpp>
@@ -38,6 +39,7 @@
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/row_cache.hpp>
+#include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
@@ -78,6 +80,7 @@ struct Prepared {
   std::optional<run::CardDataset> dataset;
   std::int64_t replicas;
   run::Results results;
+  double tokens_a_word = run::AdviceFacts::unknown;  ///< of the training texts
 
   [[nodiscard]] cli::StopSignalsOptions stop_options() const {
     if (checkpoints) return checkpoints->stop_options(flags);
@@ -338,6 +341,11 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   }
   log.warning(data::rare_label_warning(*run.results.data));
   log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
+  run.tokens_a_word = run.tokenizer.visit([&](const auto& tokenizer) {
+    return data::tokens_a_word(run.flags.train_file, train_read_options(run.flags), run.labels,
+                               tokenizer);
+  });
+  log.warning(run::advice::many_tokens_a_word({.tokens_a_word = run.tokens_a_word}));
   const bool keeps = run.model.has_kernels() || model::operators_keep_states(program.device);
   if (run.flags.freeze_encoder && keeps) {
     const auto windows = run.tokenizer.windows();

@@ -10,6 +10,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
+#include <seqtrain/experiment/advise.hpp>
 #include <seqtrain/experiment/few_shot.hpp>
 #include <seqtrain/experiment/learn.hpp>
 #include <seqtrain/experiment/next_commands.hpp>
@@ -21,6 +22,7 @@
 #include <seqtrain/optim/averaged.hpp>
 #include <seqtrain/optim/make.hpp>
 #include <seqtrain/report/table.hpp>
+#include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
@@ -154,6 +156,8 @@ class Run {
     judge(trainer, dev, report, parts...);
     fitted_ = true;
     if (!is_first()) return;
+    prepared_.results.advice =
+        run::advise(advice_facts(prepared_, examples_, max_length_, report, watch_));
     summarize();
     save(program_, prepared_, examples_, trainer.model().model(), watch_);
     publish(trainer.sink(), stop);
@@ -197,11 +201,12 @@ class Run {
     if (flags().calibrates() && dev != nullptr) {
       results.calibration =
           run::calibrate(*dev, task_of(prepared_), flags().calibration_precision());
+      log().info(run::to_text(*results.calibration, labels().names()));
     }
     watch_.observers.complete(results);
     log().info(watch_.observers.describe_machine());
     log().info(report::tables(results.test ? *results.test : *results.dev, labels().names()));
-    log().warning(report::one_answer_warning(*results.dev, labels().names()));
+    for (const auto& advice : results.advice) log().warning(advice.text);
   }
 
   /// Copies the results to the sink and the model to the hub, then removes checkpoints that are not

@@ -67,8 +67,8 @@ class RunObservers {
   void finish_page(const run::Results& results, bool test_is_dev,
                    const page::RunPage::Explain& explain) {
     if (!parts_) return;
-    parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev,
-                        explain);
+    parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev, explain,
+                        results.advice);
   }
 
   /// Returns a line about the use of the machine.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/experiment/prepare.hpp>
@@ -9,16 +10,27 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/page.hpp>
 #include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/report/logged_loss.hpp>
 #include <seqtrain/run/answers.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::experiment {
 
-/// An observer that remembers which epoch was evaluated last.
+/// An observer that remembers which epoch was evaluated last, and the mean loss of its steps.
 struct LastDev {
   std::size_t epoch = 0;
-  void on(const train::EvalEnd& event) { epoch = static_cast<std::size_t>(event.epoch); }
+  /// The mean over the steps of that epoch that this process has taken, or NaN if it took none.
+  double training_loss = std::numeric_limits<double>::quiet_NaN();
+
+  void on(const train::StepEnd& event) { steps_.add(event.loss); }
+  void on(const train::EvalEnd& event) {
+    epoch = static_cast<std::size_t>(event.epoch);
+    training_loss = steps_.take();
+  }
+
+ private:
+  report::MeanLoss steps_;
 };
 
 /// The observers of a run's fit. Only the first process keeps answers and writes to the run's

@@ -152,22 +152,6 @@ inline std::string tables(const metrics::ClassificationReport& report,
   return confusions.size() == 1 ? text : text + "\n" + align(confusions) + "\n";
 }
 
-/// Returns a warning if the model answers every example of dev with one label although there are
-/// several, else "".
-inline std::string one_answer_warning(const metrics::ClassificationReport& dev,
-                                      std::span<const std::string> names) {
-  if (dev.problem_type != ProblemType::single_label || dev.confusion.rows() < 2) return {};
-  const auto answers = dev.confusion.colwise().sum();
-  Eigen::Index said = 0;
-  const auto most = answers.maxCoeff(&said);
-  if (most == 0 || most < answers.sum()) return {};
-  if (dev.confusion.row(said).sum() == most) return {};
-  return "the model answers all " + std::to_string(most) + " dev examples with '" +
-         shown(names[static_cast<std::size_t>(said)]) +
-         "', so it has learned nothing; try a lower --learning-rate (2e-5 to 5e-5 is usual), or "
-         "more epochs";
-}
-
 /// Returns text for a cell of a Markdown table: characters with a meaning in Markdown or HTML are
 /// escaped, and a line break is shown as `\n`.
 inline std::string markdown_cell(std::string_view text) {
