@@ -120,6 +120,52 @@ TEST_F(Mnli, LeavesAWholeRun) {
   EXPECT_EQ(published, 1);
 }
 
+TEST_F(Mnli, AdvisesInTheLogThePageAndTheFigures) {
+  const auto write = [&](const char* name, const std::string& labels) {
+    std::string rows = "text,label\n";
+    for (int i = 0; i < 16; ++i) {
+      rows +=
+          "text number " + std::to_string(i) + "," + labels[static_cast<std::size_t>(i) % 2] + "\n";
+    }
+    return write_file(directory_ / name, rows).string();
+  };
+  const auto run = run_example(
+      "mnli", "--model " + tests::small_checkpoint().string() + " --train-file " +
+                  write("train.csv", "aa") + " --dev-file " + write("dev.csv", "ab") +
+                  " --output-dir " + (directory_ / "run").string() +
+                  " --labels a,b --calibrate yes --epochs 1 --max-length 24 --threads 1");
+  ASSERT_EQ(run.code, 0) << run.output;
+  const auto metrics = json::Document::load(directory_ / "run/metrics.json");
+  const std::string text{metrics.root().at("advice").at("one_training_label").string()};
+  EXPECT_TRUE(text.starts_with("all training examples have the label 'a'")) << text;
+  EXPECT_NE(run.output.find(text), std::string::npos) << run.output;
+  EXPECT_NE(read_file(directory_ / "run/report.html").find("<h2>Advice</h2><ul><li>all training"),
+            std::string::npos);
+  EXPECT_NE(run.output.find("Calibrated on dev: temperature "), std::string::npos) << run.output;
+}
+
+TEST_F(Mnli, LogsTheSameLossEverywhere) {
+  const auto run = run_example("mnli", flags("run", "--log-format json"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  std::vector<double> logged, recorded;
+  std::istringstream lines{run.output};
+  for (std::string line; std::getline(lines, line);) {
+    const auto document = json::Document::parse(line, "output");
+    if (document.root().at("message").string().starts_with("Progress: ")) {
+      logged.push_back(document.root().at("loss").number());
+    }
+  }
+  std::ifstream records{directory_ / "run/train_log.jsonl"};
+  for (std::string line; std::getline(records, line);) {
+    const auto document = json::Document::parse(line, "log");
+    if (document.root().at("event").string() == "step") {
+      recorded.push_back(document.root().at("loss").number());
+    }
+  }
+  EXPECT_EQ(recorded.size(), 3U);  // the steps 1, 2 and 4
+  EXPECT_EQ(logged, recorded);
+}
+
 TEST_F(Mnli, HasNoTestWithoutATestFile) {
   const auto run = run_example("mnli", flags("run"));
   ASSERT_EQ(run.code, 0) << run.output;

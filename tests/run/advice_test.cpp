@@ -117,8 +117,8 @@ TEST(Advice, AnswersOneLabelOfUnbalancedExamples) {
   auto facts = facts_of({one_answer()});
   facts.training_labels = {20, 80};
   const std::string weigh =
-      "; weigh rare labels more by --class-weights auto (80 % of the training examples have one "
-      "label), or train longer";
+      "; weigh rare labels more by --class-weights auto (80 % of the training examples have the "
+      "label 'yes'), or train longer";
   EXPECT_NE(advice::answers_one_label(facts).find(weigh), std::string::npos);
   facts.has_class_weights = true;
   EXPECT_EQ(advice::answers_one_label(facts).find("--class-weights"), std::string::npos);

@@ -113,11 +113,13 @@ inline std::vector<Remedy> learn_more(const AdviceFacts& facts) {
 inline Remedy weigh_labels(const AdviceFacts& facts) {
   const auto& counts = facts.training_labels;
   if (counts.empty() || facts.has_class_weights || std::ranges::count(counts, 0U) > 0) return {};
-  const double most = static_cast<double>(*std::ranges::max_element(counts));
-  const double share = most / static_cast<double>(facts.training_examples);
+  const auto most = std::ranges::max_element(counts);
+  const double share = static_cast<double>(*most) / static_cast<double>(facts.training_examples);
   if (share < 0.6) return {};
-  return {"class-weights", "weigh rare labels more by --class-weights auto (" +
-                               digits(100 * share) + " % of the training examples have one label)"};
+  return {"class-weights",
+          "weigh rare labels more by --class-weights auto (" + digits(100 * share) +
+              " % of the training examples have the label '" +
+              shown(facts.labels[static_cast<std::size_t>(most - counts.begin())]) + "')"};
 }
 
 /// Says that the training examples have only one label.

@@ -22,13 +22,15 @@ inline constexpr std::string_view page_html = R"html(<!doctype html>
   .bar { background: #8883; border-radius: .2rem }
   .bar div { background: #36c; border-radius: .2rem; height: 100%; min-width: 1px }
   .score { text-align: right; font-variant-numeric: tabular-nums }
-  #model, #time { color: #888 }
+  #model, #labels, #time { color: #888; overflow-wrap: anywhere }
   .error { color: #c33 }
 </style>
 <h1>Try a text</h1>
 <p id="model"></p>
+<p id="labels"></p>
 <form id="form">
-  <label>Text <textarea id="text" rows="4" required autofocus></textarea></label>
+  <label>Text <textarea id="text" rows="4" required autofocus
+    placeholder="For example: The staff were friendly, but the room was cold."></textarea></label>
   <label>Second text, if the model takes pairs <textarea id="pair" rows="2"></textarea></label>
   <button>Classify</button>
 </form>
@@ -46,6 +48,10 @@ let raw_scores = false;
 fetch("info").then(r => r.json()).then(info => {
   raw_scores = info.problem_type == "regression";
   at("model").textContent = info.error || info.model_id + " (" + info.model_dtype + ")";
+  const names = Object.values(info.model_type?.classifier?.id2label || {}), most = 20;
+  if (names.length == 0) return;
+  const more = names.length > most ? ", and " + (names.length - most) + " more" : "";
+  at("labels").textContent = "Labels: " + names.slice(0, most).join(", ") + more;
 }).catch(() => {});
 at("form").addEventListener("submit", async event => {
   event.preventDefault();
