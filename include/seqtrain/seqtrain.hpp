@@ -4,6 +4,7 @@
 /// `experiment`, `gcs`, `http`, `hub`, `kernels`, `parquet`, `serve` and `storage`. A program that
 /// is compiled often includes only the rooms that it uses.
 
+#include <seqtrain/baseline.hpp>
 #include <seqtrain/checkpoint.hpp>
 #include <seqtrain/cli.hpp>
 #include <seqtrain/concepts.hpp>

@@ -2,6 +2,7 @@
 
 // Defines the functions of all rooms but experiment that are compiled separately: see
 // core/separate_compilation.hpp. A program of experiment includes experiment/src.hpp too.
+#include <seqtrain/baseline/src.hpp>
 #include <seqtrain/core/src.hpp>
 #include <seqtrain/data/src.hpp>
 #include <seqtrain/http/src.hpp>

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/baseline/linear_model.hpp>
+#include <seqtrain/baseline/model.hpp>
+#include <seqtrain/baseline/sparse_rows.hpp>
+#include <seqtrain/baseline/tiled_rows.hpp>
+
+namespace seqtrain::baseline {
+
+SEQTRAIN_SEPARATE void Model::answer(std::string_view text, std::optional<std::string_view> pair,
+                                     Scratch& scratch, std::span<float> logits) const {
+  tfidf_.read(text, pair, scratch.reader, scratch.row);
+  const bool has_one_output = linear_.bias.size() < logits.size();
+  linear_.apply(scratch.row, has_one_output ? logits.first(1) : logits);
+  if (!has_one_output) return;
+  logits[1] = logits[0] / 2;  // the difference of the two logits is the output
+  logits[0] = -logits[1];
+}
+
+SEQTRAIN_SEPARATE std::size_t LearnerOptions::most_examples() const {
+  return (std::size_t{1} << 22) / std::max<std::size_t>(labels, 1);
+}
+
+SEQTRAIN_SEPARATE Learner::Learner(LearnerOptions options)
+    : options_{std::move(options)},
+      builder_{{.terms = options_.terms,
+                .name = options_.name,
+                .most_columns =
+                    std::min(std::size_t{1} << 18,
+                             (std::size_t{1} << 26) / std::max<std::size_t>(options_.labels, 1)),
+                .threads = options_.threads}},
+      sums_(options_.labels) {}
+
+SEQTRAIN_SEPARATE void Learner::add(std::string_view text, std::optional<std::string_view> pair,
+                                    std::int64_t label, std::span<const float> targets) {
+  std::vector<float> all(targets.begin(), targets.end());
+  if (all.empty()) {
+    all.resize(options_.labels);
+    all.at(static_cast<std::size_t>(label)) = 1;
+  }
+  for (std::size_t k = 0; k < all.size(); ++k) sums_[k] += static_cast<double>(all[k]);
+  targets_.insert(targets_.end(), all.begin() + (has_one_output() ? 1 : 0), all.end());
+  builder_.add(text, pair);
+  ++examples_;
+}
+
+SEQTRAIN_SEPARATE std::vector<float> Learner::majority() const {
+  std::vector<float> logits(options_.labels);
+  const auto count = static_cast<double>(examples_);
+  for (std::size_t k = 0; k < logits.size(); ++k) {
+    if (options_.problem_type == ProblemType::regression) {
+      logits[k] = static_cast<float>(sums_[k] / count);
+    } else if (options_.problem_type == ProblemType::multi_label) {
+      logits[k] = 2 * sums_[k] > count ? 1.0F : -1.0F;
+    }
+  }
+  if (options_.problem_type == ProblemType::single_label) {
+    logits[static_cast<std::size_t>(std::ranges::max_element(sums_) - sums_.begin())] = 1;
+  }
+  return logits;
+}
+
+SEQTRAIN_SEPARATE Model Learner::learn() {
+  SparseRows rows;
+  Tfidf tfidf = builder_.finish(rows);
+  const TiledRows tiled{std::move(rows), tfidf.columns()};
+  const ProblemType type = options_.problem_type;
+  LinearData data{.rows = tiled,
+                  .outputs = targets_.size() / examples_,
+                  .targets = std::move(targets_),
+                  .loss = type == ProblemType::regression                        ? Loss::squared
+                          : type == ProblemType::multi_label || has_one_output() ? Loss::sigmoid
+                                                                                 : Loss::softmax};
+  const std::vector<double>& weights = options_.class_weights;
+  if (has_one_output() && !weights.empty()) {
+    data.weights_of_zero = {static_cast<float>(weights[0])};
+    data.weights_of_one = {static_cast<float>(weights[1])};
+  } else {
+    data.weights_of_one.assign(weights.begin(), weights.end());
+  }
+  const double penalty = type == ProblemType::regression ? 1 : 1.0 / 3;
+  auto linear = fit_linear(data, {.penalty = penalty, .threads = options_.threads});
+  return {type, std::move(tfidf), std::move(linear), majority()};
+}
+
+}  // namespace seqtrain::baseline
