@@ -7,6 +7,8 @@
 #include <torch/utils.h>
 
 #include <seqtrain/experiment.hpp>
+#include <seqtrain/model/nn_module.hpp>
+#include <seqtrain/text.hpp>
 
 using namespace seqtrain;
 

@@ -4,6 +4,7 @@
 #include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/run/model_card.hpp>
+#include <seqtrain/run/model_files.hpp>
 #include <seqtrain/run/predictions.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>

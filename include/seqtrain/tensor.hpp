@@ -7,6 +7,7 @@
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/machine.hpp>
+#include <seqtrain/tensor/operators.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>

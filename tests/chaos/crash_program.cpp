@@ -32,6 +32,7 @@
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/model_files.hpp>
 #include <seqtrain/run/save_run.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
@@ -195,7 +196,9 @@ void train_in(const fs::path& directory, const log::Log& log) {
     fs::copy_file(fs::path{SEQTRAIN_TESTS_DIR} / "chaos/crash_points.py",
                   directory / "crash_points.py", fs::copy_options::overwrite_existing);
   };
-  run::save_run(run, trainer.model(), save_tokenizer, {.dev = fitted.dev.back()});
+  run::with_files_of(trainer.model(), [&](const run::ModelFiles& files) {
+    run::save_run(run, files, save_tokenizer, {.dev = fitted.dev.back()});
+  });
   trainer.publish(run.path(), run.results(), "model");
   if (!keeper.problem().empty()) throw Error{keeper.problem()};
   log.info("The model is in " + run.path().string());

@@ -23,6 +23,7 @@
 #include <seqtrain/dist/exchange.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/store.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 

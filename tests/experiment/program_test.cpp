@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/cli/run.hpp>
 #include <seqtrain/experiment/program.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>

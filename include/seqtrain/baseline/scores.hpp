@@ -8,6 +8,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
 
 namespace seqtrain::baseline {
 

@@ -318,4 +318,7 @@ class BasicCheckpoints {
   Worker writer_;  // last: its task uses the others
 };
 
+/// Checkpoints on this machine and optionally in a remote store.
+using Checkpoints = BasicCheckpoints<sink::Directory, sink::Any>;
+
 }  // namespace seqtrain::checkpoint

@@ -1,18 +1,15 @@
 #pragma once
 
-#include <concepts>
-#include <cstdio>
+#include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
-#include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/crc32c.hpp>
-#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/sink/any.hpp>
-#include <seqtrain/sink/directory.hpp>
-#include <seqtrain/sink/discard.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/keeper.hpp>
@@ -20,38 +17,14 @@
 
 namespace seqtrain::checkpoint {
 
-/// Checkpoints on this machine and optionally in a remote store.
-using Checkpoints = BasicCheckpoints<sink::Directory, sink::Any>;
-
 /// Returns the local directory for the checkpoints of a remote store.
-inline sink::Directory local_copies(const train::CheckpointOptions& options,
-                                    const std::string& store) {
-  if (!options.directory.empty()) return sink::Directory{options.directory};
-  char name[16];
-  std::snprintf(name, sizeof name, "%08x", static_cast<unsigned>(Crc32c{}.update(store).value()));
-  return sink::Directory{cache_directory() / "checkpoints" / name};
-}
+[[nodiscard]] SEQTRAIN_SEPARATE sink::Directory local_copies(
+    const train::CheckpointOptions& options, const std::string& store);
 
 /// Calls `use` with a keeper of checkpoints in `store`. Throws `InputError` if the store is a
 /// `Discard`.
-template <Store S, class Use>
-auto with_checkpoints(S& store, const train::CheckpointOptions& options, const Use& use) {
-  const std::string name = store.name();
-  if (name == sink::Discard::name()) {
-    throw InputError{"keeps nothing, so it cannot keep checkpoints",
-                     {.object = "sink::Discard"},
-                     "give the trainer a sink::Directory or gcs::Sink"};
-  }
-  const sink::Directory* directory = nullptr;
-  if constexpr (std::same_as<S, sink::Directory>) directory = &store;
-  if constexpr (std::same_as<S, sink::Any>) directory = store.directory();
-  if (directory != nullptr) {
-    Checkpoints keeper{*directory, nullptr, options};
-    return use(train::KeeperRef{keeper});
-  }
-  BasicCheckpoints<sink::Directory, S> keeper{local_copies(options, name), &store, options};
-  return use(train::KeeperRef{keeper});
-}
+SEQTRAIN_SEPARATE void with_checkpoints(sink::Any& store, const train::CheckpointOptions& options,
+                                        const std::function<void(const train::KeeperRef&)>& use);
 
 template <class K>
 struct IsKeeper : std::bool_constant<train::Keeper<K>> {};
@@ -69,7 +42,11 @@ auto with_keeper(S& sink, const train::FitOptions& options, const Use& use, Part
       if (!checkpoint.log) {
         checkpoint.log = [&](const train::Notice& notice) { train::notify(notice, parts...); };
       }
-      return with_checkpoints(sink, checkpoint, use);
+      std::optional<std::invoke_result_t<const Use&, const train::KeeperRef&>> result;
+      auto store = sink::Any::refer_to(sink);
+      with_checkpoints(store, checkpoint,
+                       [&](const train::KeeperRef& keeper) { result.emplace(use(keeper)); });
+      return *std::move(result);
     } else {
       constexpr const char* problem = Store<S>
                                           ? "needs a model with state_dict and load_state_dict, "
@@ -81,3 +58,7 @@ auto with_keeper(S& sink, const train::FitOptions& options, const Use& use, Part
 }
 
 }  // namespace seqtrain::checkpoint
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/checkpoint/src/with_keeper.hpp>
+#endif

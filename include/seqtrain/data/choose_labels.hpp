@@ -27,11 +27,6 @@
 
 namespace seqtrain::data {
 
-/// Takes the spellings of a label that are joined, and the name of the joined label. A function
-/// that is empty means that labels are not joined.
-using JoinLabels =
-    std::function<void(std::span<const LabelSpelling> spellings, const std::string& name)>;
-
 namespace detail {
 
 constexpr std::size_t most_labels = 10'000;

@@ -4,46 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/buckets.hpp>
 #include <seqtrain/dist/exchange_stream.hpp>
-#include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/own_sums.hpp>
 #include <seqtrain/dist/pending.hpp>
+#include <seqtrain/dist/reduction.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::dist {
-
-/// The way in which the gradients of several processes are summed. `exact` sums by one tree over
-/// the parts of a step, so the bits do not depend on the number of processes. `ring` uses the
-/// all-reduce of the communication library, whose bits depend on it.
-enum class Reduction { exact, ring };
-
-/// Returns the reduction with this name. Throws `InputError` if there is none.
-[[nodiscard]] inline Reduction reduction_named(std::string_view name) {
-  if (name == "exact") return Reduction::exact;
-  if (name == "ring") return Reduction::ring;
-  throw InputError{"unknown reduction '" + std::string{name} + "'", {}, "use exact or ring"};
-}
-
-/// The sums that one process adds to the exchange of a step: one for each of its subtrees, from
-/// left to right. The gradients of the parameters hold the last sum, and `before` holds the others.
-/// A process that has no part in the step has none.
-struct OwnSums {
-  std::span<const tensor::Parameter> parameters;
-  std::span<const GradientCopy> before;
-  at::Tensor losses;  ///< [batches of the step], zero for batches of other processes
-};
 
 /// Exchanges the buckets of a step in three stages: `send`, `add_up` and `receive`, each of which
 /// takes the buckets in order. At most three buckets may be between `send` and `receive`. On a

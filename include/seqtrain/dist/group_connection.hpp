@@ -2,13 +2,11 @@
 
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <c10/core/Device.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +16,9 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/address.hpp>
+#include <seqtrain/dist/group_options.hpp>
 #include <seqtrain/dist/heartbeat.hpp>
+#include <seqtrain/dist/link.hpp>
 #include <seqtrain/dist/pending.hpp>
 #include <seqtrain/dist/store.hpp>
 #include <seqtrain/dist/world.hpp>
@@ -57,21 +57,6 @@ class BlockedSigpipe {
   sigset_t sigpipe_{};
   sigset_t before_{};
   bool was_pending_ = false;
-};
-
-/// A group's transport in c10d.
-using BackendPtr = c10::intrusive_ptr<::c10d::Backend>;
-
-/// Options of `Group::connect`.
-struct GroupOptions {
-  /// Name or address of the network interface to use. Empty means the interface of the route to the
-  /// master.
-  std::string interface {};
-  std::chrono::seconds timeout{60};           ///< longest wait for the other ranks to join
-  c10::Device device = c10::DeviceType::CPU;  ///< device of the tensors of the operations
-  /// Makes the connection for tensors of the device, whose operations' `wait` blocks the device's
-  /// current stream. Empty means NCCL for CUDA, and none for other devices.
-  std::function<BackendPtr(const StorePtr&, const World&)> connect_device = {};
 };
 
 namespace detail {
@@ -135,9 +120,7 @@ class GroupConnection {
   [[nodiscard]] bool through_host() const { return through_host_; }
   [[nodiscard]] const StorePtr& run_store() const { return run_store_; }
   [[nodiscard]] Heartbeat& heartbeat() { return *link_->heartbeat; }
-  [[nodiscard]] Pending pending(c10::intrusive_ptr<::c10d::Work> work) {
-    return Pending{std::move(work), link_};
-  }
+  [[nodiscard]] Pending pending(WorkPtr work) { return Pending{std::move(work), link_}; }
 
  private:
   void make_backends(const GroupOptions& options, const StorePtr& store) {

@@ -21,10 +21,10 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/plan.hpp>
-#include <seqtrain/dist/bucket_exchange.hpp>
 #include <seqtrain/dist/exchange.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/reduction.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -96,7 +96,7 @@ class Replicated {
       : model_{std::move(model)},
         group_{&group},
         options_{std::move(options)},
-        exchange_{std::make_unique<Exchange>(group, options_.replicas, options_.reduction)} {
+        exchange_{group, options_.replicas, options_.reduction} {
     if (group.size() > options_.replicas) {
       throw InputError{std::to_string(group.size()) + " processes cannot share " +
                            std::to_string(options_.replicas) + " replicas",
@@ -132,7 +132,7 @@ class Replicated {
     std::vector<GradientCopy> before;
     bool begun = group_->size() == 1;
     const auto begin_exchange = [&] {
-      if (!std::exchange(begun, true)) exchange_->begin({parameters(), before, losses}, parts);
+      if (!std::exchange(begun, true)) exchange_.begin({parameters(), before, losses}, parts);
     };
     const auto subtrees = largest_subtrees({0, parts}, held());
     try {
@@ -144,11 +144,11 @@ class Replicated {
       }
       begin_exchange();
     } catch (const std::exception& error) {
-      exchange_->abandon(error.what());
+      exchange_.abandon(error.what());
       throw;
     }
     const bool asked = options_.own_stop.stop_requested();
-    if (group_->size() == 1 ? asked : exchange_->finish(asked)) stop_.request_stop();
+    if (group_->size() == 1 ? asked : exchange_.finish(asked)) stop_.request_stop();
     for (GradientCopy& copy : before) give_back(std::move(copy));
     return {losses, std::move(shares)};
   }
@@ -252,7 +252,7 @@ class Replicated {
     if constexpr (requires { model_.accumulate(batch, weight, [](std::size_t) {}); }) {
       if (tells && group_->size() > 1) {
         return model_.accumulate(batch, weight,
-                                 [this](std::size_t first) { exchange_->ready(first); });
+                                 [this](std::size_t first) { exchange_.ready(first); });
       }
     }
     return model_.accumulate(batch, weight);
@@ -303,7 +303,7 @@ class Replicated {
   M model_;
   Group* group_;
   ReplicatedOptions options_;
-  std::unique_ptr<Exchange> exchange_;
+  Exchange exchange_;
   std::stop_source stop_;
   std::vector<GradientCopy> free_;
 };

@@ -18,13 +18,12 @@
 
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/dist/handles.hpp>
 #include <seqtrain/dist/server.hpp>
 #include <seqtrain/dist/world.hpp>
 
 namespace seqtrain::dist {
 
-/// A key-value store of c10d, by which processes find each other.
-using StorePtr = c10::intrusive_ptr<::c10d::Store>;
 /// The clock of deadlines.
 using Clock = std::chrono::steady_clock;
 

@@ -6,8 +6,8 @@
 
 #include <seqtrain/concepts/optimizer_choice.hpp>
 #include <seqtrain/experiment/prepare.hpp>
-#include <seqtrain/experiment/watch.hpp>
 #include <seqtrain/run/advice.hpp>
+#include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/deviation.hpp>
 #include <seqtrain/train/fit.hpp>
 
@@ -20,11 +20,12 @@ namespace seqtrain::experiment {
 }
 
 /// Returns the facts of a run that its advice follows from. `model_max_length` is the most ids that
-/// the model reads.
+/// the model reads, and `training_loss` the mean loss of its last epoch's steps.
 [[nodiscard]] inline run::AdviceFacts advice_facts(const Prepared& run, const Examples& examples,
                                                    std::int64_t model_max_length,
                                                    const train::FitReport& report,
-                                                   const Watch& watch) {
+                                                   double training_loss,
+                                                   const run::AnswerKeeper& kept) {
   const cli::TrainFlags& flags = run.flags;
   run::AdviceFacts facts{.dev = report.dev,
                          .epoch_of_model = report.epoch_of_model,
@@ -40,8 +41,8 @@ namespace seqtrain::experiment {
     facts.training_examples = data->train.examples;
     facts.cut_examples = run.tokenizer.windows() ? 0 : data->train.at_max_length;
   }
-  if (is_loss_of_dev(flags)) facts.training_loss = watch.last_dev.training_loss;
-  const auto* const answers = watch.answers.find("dev");
+  if (is_loss_of_dev(flags)) facts.training_loss = training_loss;
+  const auto* const answers = kept.find("dev");
   if (answers != nullptr && answers->problem_type == ProblemType::regression) {
     facts.r_squared = run::deviation(*answers).r_squared;
   }

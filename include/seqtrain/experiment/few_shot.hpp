@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
@@ -40,6 +39,7 @@
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/model/passes.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/operators.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::experiment {

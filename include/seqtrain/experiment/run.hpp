@@ -1,37 +1,46 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
+#include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
-#include <seqtrain/experiment/advise.hpp>
-#include <seqtrain/experiment/few_shot.hpp>
-#include <seqtrain/experiment/learn.hpp>
-#include <seqtrain/experiment/next_commands.hpp>
-#include <seqtrain/experiment/prepare.hpp>
-#include <seqtrain/experiment/save.hpp>
 #include <seqtrain/experiment/watch.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/optim/any.hpp>
 #include <seqtrain/optim/averaged.hpp>
-#include <seqtrain/optim/make.hpp>
-#include <seqtrain/report/table.hpp>
-#include <seqtrain/run/advice.hpp>
-#include <seqtrain/run/calibrate.hpp>
-#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/model_files.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/publish.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/train/selection.hpp>
-#include <seqtrain/train/stopped.hpp>
 #include <seqtrain/trainer.hpp>
 
+namespace seqtrain::text {
+class AnyTokenizer;
+}  // namespace seqtrain::text
+
 namespace seqtrain::experiment {
+
+struct Program;
 
 /// The trainer of `mnli`, from which most programs differ in the values of its policies only.
 using UsualTrainer = Trainer<dist::Replicated<model::AnyClassifier>, optim::Averaged<optim::Any>,
@@ -45,96 +54,62 @@ class Run {
  public:
   /// Finds the inputs, loads the model and encodes the examples. `program` must outlive the run.
   /// Throws `InputError` if a flag, a file or another process does not fit.
-  explicit Run(const Program& program)
-      : program_{program},
-        prepared_{prepare(program_)},
-        max_length_{prepared_.model.max_length()},
-        signals_{prepared_.stop_options()},
-        examples_{read_examples(program_, prepared_)},
-        watch_{.answers = run::AnswerKeeper{is_first()}} {
-    prepared_.model.set_loss(
-        flags().loss_for<model::LossOptions>(examples_.train.set, prepared_.labels));
-    learn_from_teacher(program_, prepared_, examples_, signals_.token());
-    if (flags().few_shot) learn_from_few(program_, prepared_, examples_.train.set);
-    if (is_first()) page_ = page_options(program_, prepared_, examples_);
-  }
+  explicit Run(const Program& program);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
-  ~Run() = default;
+  ~Run();
 
   /// Returns the values of the flags, with local paths in place of other places.
-  [[nodiscard]] const cli::TrainFlags& flags() const { return prepared_.flags; }
-  [[nodiscard]] const log::Log& log() const { return program_.log; }
-  [[nodiscard]] const data::Labels& labels() const { return prepared_.labels; }
-  [[nodiscard]] const text::AnyTokenizer& tokenizer() const { return prepared_.tokenizer; }
-  [[nodiscard]] c10::Device device() const { return program_.device; }
+  [[nodiscard]] const cli::TrainFlags& flags() const;
+  [[nodiscard]] const log::Log& log() const;
+  [[nodiscard]] const data::Labels& labels() const;
+  /// Returns the tokenizer. Include <seqtrain/text.hpp> to use it.
+  [[nodiscard]] const text::AnyTokenizer& tokenizer() const;
+  [[nodiscard]] c10::Device device() const;
 
   /// Returns the encoded training examples, until `batches` takes them.
-  [[nodiscard]] const data::EncodedSet& train_set() const { return examples_.train.set; }
+  [[nodiscard]] const data::EncodedSet& train_set() const;
   /// Takes the encoded training examples, for a loader of the program's own.
-  [[nodiscard]] data::EncodedSet take_train_set() {
-    return take(examples_taken_, "training set", std::move(examples_.train.set));
-  }
+  [[nodiscard]] data::EncodedSet take_train_set();
 
   /// Encodes a further file as those of the flags are encoded. Call it in all processes. Throws
   /// `InputError` with file and line at the first wrong record.
-  [[nodiscard]] data::EncodedSet encode(const std::string& file) {
-    FileEncoder encode{flags(), tokenizer(), labels(), max_length_, log()};
-    return program_.processes.encode_once(encode, file).set;
-  }
+  [[nodiscard]] data::EncodedSet encode(const std::string& file);
 
   /// Tells whether this is the process that writes files and logs.
-  [[nodiscard]] bool is_first() const { return program_.processes.is_first(); }
+  [[nodiscard]] bool is_first() const;
 
   /// Takes the model of `--model` with the loss of `--loss`, as a copy that learns with those of
   /// the other processes.
-  [[nodiscard]] dist::Replicated<model::AnyClassifier> model() { return replicate(take_model()); }
+  [[nodiscard]] dist::Replicated<model::AnyClassifier> model();
   /// Takes that model as it is, for one of the program's own that is made of it.
-  [[nodiscard]] model::AnyClassifier take_model() {
-    return take(model_taken_, "model", std::move(prepared_.model));
-  }
+  [[nodiscard]] model::AnyClassifier take_model();
 
   /// Makes a model of the program's own one that learns with its copies in the other processes.
   /// Its parameters must have equal values in all processes.
   template <Classifier M>
   [[nodiscard]] dist::Replicated<M> replicate(M model) {
-    return {std::move(model),
-            program_.processes.group(),
-            {.replicas = prepared_.replicas,
-             .accumulation = flags().gradient_accumulation_steps,
-             .reduction = dist::reduction_named(flags().reduction),
-             .own_stop = signals_.token()}};
+    return {std::move(model), group(), replicated_options()};
   }
 
   /// Returns the optimizer of `--optim` for a model's parameters, with their averages if
   /// `--ema-decay` asks for these.
   template <class M>
   [[nodiscard]] optim::Averaged<optim::Any> optimizer(const M& model) const {
-    return {optim::make(flags().optimizer(), model.parameters()), flags().ema_decay};
+    return optimizer_of(model.parameters());
   }
 
   /// Returns the options of the training loader. This process computes the batches of their shard.
-  [[nodiscard]] data::LoaderOptions loader_options() const {
-    auto options = flags().train_batches(dist::shard_of(
-        program_.processes.group(), prepared_.replicas, flags().gradient_accumulation_steps));
-    return flags().few_shot ? few_shot::pair_options(train_set(), std::move(options)) : options;
-  }
+  [[nodiscard]] data::LoaderOptions loader_options() const;
 
   /// Takes the training examples into a loader that pads batches of similar lengths.
-  [[nodiscard]] data::BucketLoader batches() {
-    auto options = loader_options();
-    return data::BucketLoader{take_train_set(), std::move(options)};
-  }
+  [[nodiscard]] data::BucketLoader batches();
 
   /// Takes the sink of `--job-dir`, which gets the results too.
-  [[nodiscard]] sink::Any sink() { return take(sink_taken_, "sink", std::move(prepared_.job)); }
+  [[nodiscard]] sink::Any sink();
 
   /// Returns a trainer of these four policies.
-  [[nodiscard]] UsualTrainer trainer() {
-    auto trained = model();
-    auto steps = optimizer(trained);
-    return {std::move(trained), std::move(steps), batches(), sink()};
-  }
+  [[nodiscard]] UsualTrainer trainer();
 
   /// Trains, evaluates after each epoch and saves checkpoints; then evaluates the best model, and
   /// saves and publishes it with its figures, answers and page. Observers and metrics may follow.
@@ -144,103 +119,86 @@ class Run {
     static_assert(
         requires { trainer.model().evaluation_shard(); },
         "the trainer's model must come from run.model() or run.replicate(model)");
-    const auto stop = trainer.model().stop();
-    data::BucketLoader dev{std::move(examples_.dev.set),
-                           flags().dev_batches(trainer.model().evaluation_shard())};
-    if (is_first())
-      watch_.observers = open_run(program_, prepared_, std::move(page_), watch_.answers);
-    dist::SharedKeeper keeper{program_.processes.group(), prepared_.keeper()};
-    const auto report = trainer.fit(
-        flags().fit_options(prepared_.replicas, stop), dev, train::BestModel{flags().best_model},
-        watch_.matthews, watch_.answers, watch_.observers, watch_.last_dev, keeper, parts...);
-    judge(trainer, dev, report, parts...);
-    fitted_ = true;
+    const data::Shard shard = trainer.model().evaluation_shard();
+    const std::stop_token stop = trainer.model().stop();
+    auto dev = begin_fit(shard);
+    auto keeper = this->keeper();
+    metrics::Matthews matthews;
+    const auto report = trainer.fit(fit_options(stop), dev, train::BestModel{flags().best_model},
+                                    matthews, watch(), keeper, parts...);
+    if (!has_answers_of(report)) {
+      trainer.evaluate(dev, report.point("dev", stop), watch().answers());
+    }
+    if (auto test = test_batches(shard)) {
+      take_test_report(
+          trainer.evaluate(*test, report.point("test", stop), matthews, watch(), parts...));
+    }
+    end_fit(report);
     if (!is_first()) return;
-    prepared_.results.advice =
-        run::advise(advice_facts(prepared_, examples_, max_length_, report, watch_));
-    summarize();
-    save(program_, prepared_, examples_, trainer.model().model(), watch_);
+    save(trainer.model().model());
     publish(trainer.sink(), stop);
   }
 
   /// Throws `Error` unless `fit` has trained a model.
-  void check_fitted() const {
-    if (!fitted_) throw Error{"the program has not called fit of its run, so nothing was trained"};
-  }
+  void check_fitted() const;
 
  private:
-  template <class T>
-  static T take(bool& taken, const std::string& name, T value) {
-    if (std::exchange(taken, true)) {
-      throw Error{"the run's " + name + " was taken before; a run gives each part once"};
-    }
-    return value;
-  }
+  struct State;
 
-  /// Evaluates the kept model on the dev file, unless that was done last, and on the test file.
-  template <class T, class... Parts>
-  void judge(T& trainer, data::BucketLoader& dev, const train::FitReport& report, Parts&... parts) {
-    const auto stop = trainer.model().stop();
-    run::Results& results = prepared_.results;
-    results.dev = report.dev.at(report.epoch_of_model);
-    // The answers are those of the last evaluation, which may be of another epoch than the model.
-    if (watch_.last_dev.epoch != report.epoch_of_model + 1) {
-      trainer.evaluate(dev, report.point("dev", stop), watch_.answers);
-    }
-    if (!examples_.test) return;
-    data::BucketLoader test{std::move(examples_.test->set),
-                            flags().dev_batches(trainer.model().evaluation_shard())};
-    results.test = trainer.evaluate(test, report.point("test", stop), watch_.matthews,
-                                    watch_.answers, watch_.observers, parts...);
-  }
+  [[nodiscard]] dist::Group& group();
+  [[nodiscard]] dist::ReplicatedOptions replicated_options() const;
+  [[nodiscard]] optim::Averaged<optim::Any> optimizer_of(
+      std::span<const tensor::Parameter> parameters) const;
 
-  /// Calibrates the model if that is asked for, and logs the figures of the run.
-  void summarize() {
-    run::Results& results = prepared_.results;
-    const auto* const dev = watch_.answers.find("dev");
-    if (flags().calibrates() && dev != nullptr) {
-      results.calibration =
-          run::calibrate(*dev, task_of(prepared_), flags().calibration_precision());
-      log().info(run::to_text(*results.calibration, labels().names()));
+  /// Creates the run's directory and returns the dev batches.
+  [[nodiscard]] data::BucketLoader begin_fit(const data::Shard& shard);
+  [[nodiscard]] train::FitOptions fit_options(std::stop_token stop) const;
+  [[nodiscard]] dist::SharedKeeper keeper();
+  [[nodiscard]] Watch& watch();
+  /// Takes the dev report of the kept model. Tells whether the answers are that model's: they are
+  /// those of the last evaluation, which may be of another epoch.
+  [[nodiscard]] bool has_answers_of(const train::FitReport& report);
+  [[nodiscard]] std::optional<data::BucketLoader> test_batches(const data::Shard& shard);
+  void take_test_report(const metrics::ClassificationReport& report);
+  /// Calibrates the model if that is asked for, and logs the figures of the run and its advice.
+  void end_fit(const train::FitReport& report);
+
+  /// Saves the model, the figures, the answers and the page in the run's directory. The folder of a
+  /// model of the program's own has the weights and the tokenizer, but no config.json, unless the
+  /// model has a member `save_pretrained(directory)`.
+  template <class M>
+  void save(M& model) {
+    if constexpr (std::derived_from<M, model::AnyClassifier>) {
+      save_classifier(model);
+    } else {
+      run::with_files_of(model, [this](const run::ModelFiles& files) { save_files(files); });
     }
-    watch_.observers.complete(results);
-    log().info(watch_.observers.describe_machine());
-    log().info(report::tables(results.test ? *results.test : *results.dev, labels().names()));
-    for (const auto& advice : results.advice) log().warning(advice.text);
   }
+  void save_classifier(model::AnyClassifier& model);
+  void save_files(const run::ModelFiles& files);
 
   /// Copies the results to the sink and the model to the hub, then removes checkpoints that are not
   /// needed any more.
   template <class S>
   void publish(S& sink, const std::stop_token& stop) {
-    const run::RunDirectory& directory = prepared_.directory;
-    const auto folder = run::dated_model_folder();
-    const auto before_each = [&stop] {
-      if (stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
-    };
+    const auto [directory, names, folder, before_each] = publication(stop);
     if constexpr (Store<S>) {
-      sink::publish_once(sink, directory.path(), directory.results(), folder, before_each);
+      sink::publish_once(sink, directory, names, folder, before_each);
     } else {
-      sink::publish(sink, directory.path(), directory.results(), folder, before_each);
+      sink::publish(sink, directory, names, folder, before_each);
     }
-    log().info("The model is in " + directory.path().string());
-    prepared_.repository->push(directory.model(), stop);
-    prepared_.checkpoints->check();
-    prepared_.checkpoints->finish(flags(), directory);
-    log().lines(next_commands(program_.parser.started_as(), directory, examples_.dev_file));
+    finish(stop);
   }
+  struct Publication {
+    std::filesystem::path directory;
+    std::vector<std::string> names;
+    std::string folder;
+    std::function<void()> before_each;
+  };
+  [[nodiscard]] Publication publication(const std::stop_token& stop) const;
+  void finish(const std::stop_token& stop);
 
-  const Program& program_;
-  Prepared prepared_;
-  const std::int64_t max_length_;  ///< of the model, which may be taken
-  cli::StopSignals signals_;
-  Examples examples_;
-  Watch watch_;
-  page::RunPageOptions page_;
-  bool model_taken_ = false;
-  bool examples_taken_ = false;
-  bool sink_taken_ = false;
-  bool fitted_ = false;
+  std::unique_ptr<State> state_;
 };
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION
@@ -248,3 +206,7 @@ extern template void Run::fit(UsualTrainer);
 #endif
 
 }  // namespace seqtrain::experiment
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/experiment/src/run.hpp>
+#endif

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -9,11 +8,12 @@
 #include <vector>
 
 #include <seqtrain/data/visit_examples.hpp>
-#include <seqtrain/experiment/deciding_passages.hpp>
+#include <seqtrain/experiment/open_run.hpp>
 #include <seqtrain/experiment/prepare.hpp>
-#include <seqtrain/experiment/watch.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/model_files.hpp>
 #include <seqtrain/run/predictions.hpp>
 #include <seqtrain/run/save_run.hpp>
 #include <seqtrain/storage/place.hpp>
@@ -36,8 +36,8 @@ namespace seqtrain::experiment {
 }
 
 /// Saves a run with this model. The model card says what it is made from.
-template <class M>
-void save_run(const Program& program, const Prepared& run, const M& model, run::CardFacts facts) {
+inline void save_run(const Program& program, const Prepared& run, const run::ModelFiles& model,
+                     run::CardFacts facts) {
   const auto save_tokenizer = [&run](const auto& directory) {
     text::save_tokenizer(run.tokenizer, directory);
   };
@@ -53,7 +53,12 @@ inline void save_model(const Program& program, const Prepared& run,
                        const model::AnyClassifier& model) {
   const cli::TrainFlags& flags = run.flags;
   const auto save = [&](const model::AnyClassifier& saved) {
-    save_run(program, run, saved, {.is_sentence_encoder = saved.config().sentence.has_value()});
+    // transformers has no class for a head of the program's own.
+    const std::string library = program.head ? "seqtrain" : "";
+    run::with_files_of(saved, [&](const run::ModelFiles& files) {
+      save_run(program, run, files,
+               {.library = library, .is_sentence_encoder = saved.config().sentence.has_value()});
+    });
   };
   if (!flags.merge_adapter) return save(model);
   const auto adapter = run.directory.partial_model();
@@ -66,37 +71,21 @@ inline void save_model(const Program& program, const Prepared& run,
 }
 
 /// Saves the answers to the dev file and the test file.
-inline void save_predictions(const Prepared& run, const Examples& examples, const Watch& watch) {
+inline void save_predictions(const Prepared& run, const Examples& examples,
+                             const run::AnswerKeeper& answers) {
   const cli::TrainFlags& flags = run.flags;
   std::vector<run::PredictedSplit> splits;
-  if (const auto* const dev = watch.answers.find("dev")) {
+  if (const auto* const dev = answers.find("dev")) {
     splits.push_back(predicted("dev", dev, examples.dev_file, examples.dev.left_out,
                                examples.dev_read, run, examples.dev_rows));
   }
-  if (const auto* const test = watch.answers.find("test"); test && !examples.test_is_dev(flags)) {
+  if (const auto* const test = answers.find("test"); test && !examples.test_is_dev(flags)) {
     splits.push_back(predicted("test", test, flags.test_file, examples.test->left_out,
                                flags.read_options(data::Split::test), run));
   }
   const auto task = task_of(run);
   run::write_predictions(run.directory.predictions(), splits,
                          run.results.calibration ? run.results.calibration->apply(task) : task);
-}
-
-/// Saves the model, the figures, the answers and the page in the run's directory. The folder of a
-/// model of the program's own has the weights and the tokenizer, but no config.json, unless the
-/// model has a member `save_pretrained(directory)`.
-template <class M>
-void save(const Program& program, const Prepared& run, const Examples& examples, M& model,
-          Watch& watch) {
-  page::RunPage::Explain explain;
-  if constexpr (std::derived_from<M, model::AnyClassifier>) {
-    save_model(program, run, model);
-    explain = deciding_passages(run.tokenizer, model);
-  } else {
-    save_run(program, run, model, {.library = "seqtrain"});
-  }
-  save_predictions(run, examples, watch);
-  watch.observers.finish_page(run.results, examples.test_is_dev(run.flags), explain);
 }
 
 }  // namespace seqtrain::experiment

@@ -1,93 +1,56 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <limits>
+#include <memory>
 
-#include <seqtrain/data/hold_out.hpp>
-#include <seqtrain/experiment/prepare.hpp>
-#include <seqtrain/experiment/run_observers.hpp>
-#include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/page.hpp>
-#include <seqtrain/predict/predictor.hpp>
-#include <seqtrain/report/logged_loss.hpp>
-#include <seqtrain/run/answers.hpp>
-#include <seqtrain/tensor/machine.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/train/events.hpp>
+
+namespace seqtrain::run {
+class AnswerKeeper;
+}  // namespace seqtrain::run
 
 namespace seqtrain::experiment {
 
-/// An observer that remembers which epoch was evaluated last, and the mean loss of its steps.
-struct LastDev {
-  std::size_t epoch = 0;
-  /// The mean over the steps of that epoch that this process has taken, or NaN if it took none.
-  double training_loss = std::numeric_limits<double>::quiet_NaN();
+class RunObservers;
 
-  void on(const train::StepEnd& event) { steps_.add(event.loss); }
-  void on(const train::EvalEnd& event) {
-    epoch = static_cast<std::size_t>(event.epoch);
-    training_loss = steps_.take();
-  }
+/// The observer of a run's fit. It keeps answers and tells all that the first process writes about
+/// the run. Its functions are compiled once for all programs.
+class Watch {
+ public:
+  /// Only the first process keeps answers.
+  explicit Watch(bool keeps_answers);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch();
+
+  void on(const train::FitBegin& event);
+  void on(const train::StepEnd& event);
+  void on(const train::StepSkipped& event);
+  void on(const train::Notice& event);
+  void on(const train::EvalBegin& event);
+  void on(const train::EvalStep& event);
+  void on(const train::EvalAnswers& event);
+  void on(const train::EvalEnd& event);
+  void on(const train::EpochEnd& event);
+  void on(const train::FitEnd& event);
+
+  [[nodiscard]] run::AnswerKeeper& answers();
+  /// Returns the observers that write to the run's directory. Those of other processes do nothing.
+  [[nodiscard]] RunObservers& observers();
+  /// Returns the number of epochs done before the last evaluation.
+  [[nodiscard]] std::size_t evaluated_epoch() const;
+  /// Returns the mean loss of the steps of that epoch that this process has taken, or NaN if it
+  /// took none.
+  [[nodiscard]] double training_loss() const;
 
  private:
-  report::MeanLoss steps_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
-
-/// The observers of a run's fit. Only the first process keeps answers and writes to the run's
-/// directory.
-struct Watch {
-  run::AnswerKeeper answers;
-  LastDev last_dev = {};
-  metrics::Matthews matthews = {};
-  RunObservers observers = {};
-};
-
-/// Returns the labels and the problem type of a run.
-[[nodiscard]] inline predict::Task task_of(const Prepared& run) {
-  return {.labels = run.labels.names(), .problem_type = run.labels.problem_type()};
-}
-
-/// Returns what the page of a run shows besides its figures.
-[[nodiscard]] inline page::RunPageOptions page_options(const Program& program, const Prepared& run,
-                                                       const Examples& examples) {
-  const cli::TrainFlags& flags = run.flags;
-  const auto task = task_of(run);
-  const std::size_t limit = run.tokenizer.windows() ? 0 : examples.train.max_length;
-  return {.file = run.directory.report(),
-          .log = run.directory.log(),
-          .facts = {.name = run.directory.path().filename().string(),
-                    .command = program.parser.command(cli::flags_of_one_run),
-                    .model_place = run.directory.model().string(),
-                    .changed = program.parser.changed_values(),
-                    .versions = run.results.versions,
-                    .machine = {{"device", tensor::describe(program.device)}},
-                    .task = task,
-                    .selection = flags.fit_options().selection(),
-                    .max_length = static_cast<std::int64_t>(limit),
-                    .train = page::set_facts(flags.train_file, examples.train, task),
-                    .dev = page::set_facts(examples.dev_file, examples.dev, task),
-                    .texts = flags.report_texts},
-          .labels = run.labels,
-          .read = examples.dev_read,
-          .dev_rows = examples.dev_rows,
-          .warn = program.log.warnings()};
-}
-
-/// Creates the run's directory and the observers that write there.
-[[nodiscard]] inline RunObservers open_run(const Program& program, const Prepared& run,
-                                           page::RunPageOptions page,
-                                           const run::AnswerKeeper& answers) {
-  run.checkpoints->lock(run.directory);  // before `create` removes files of a killed run
-  run.directory.create();
-  return {{.flags = run.flags,
-           .run = run.directory,
-           .checkpoints = *run.checkpoints,
-           .hyperparameters = program.parser.determining_values(),
-           .labels = run.labels.names(),
-           .on_gpu = program.device.is_cuda(),
-           .page = std::move(page),
-           .answers = answers},
-          program.storages};
-}
 
 }  // namespace seqtrain::experiment
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/experiment/src/watch.hpp>
+#endif

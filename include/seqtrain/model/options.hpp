@@ -14,12 +14,12 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/model/input_checks.hpp>
-#include <seqtrain/model/loss/make_loss.hpp>
+#include <seqtrain/model/loss/options.hpp>
 #include <seqtrain/model/own_head.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/text/windows.hpp>
-#include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/lora.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {

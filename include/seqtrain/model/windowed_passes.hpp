@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full_like.h>
@@ -19,6 +18,7 @@
 #include <seqtrain/model/passes.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/operators.hpp>
 #include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::model {

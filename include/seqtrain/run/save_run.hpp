@@ -11,6 +11,7 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/memory.hpp>
 #include <seqtrain/run/model_card.hpp>
+#include <seqtrain/run/model_files.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/weights/safetensors.hpp>
@@ -37,27 +38,18 @@ inline void save_parts(const std::vector<std::pair<std::string, std::function<vo
   }
 }
 
-/// Writes a model to a directory: in Hugging Face's layout if it has `save_pretrained(directory)`,
-/// else only its state_dict.
-template <class M>
-void save_files_of(const M& model, const std::filesystem::path& directory) {
-  if constexpr (requires { model.save_pretrained(directory); }) {
-    model.save_pretrained(directory);
-  } else {
-    const auto state_dict = model.state_dict();
-    weights::write_safetensors(directory / "model.safetensors", state_dict.views());
-  }
-}
-
 /// Saves a finished run in its directory: the model's files with those that
 /// `save_tokenizer(directory)` writes, a model card and the calibration if there is one; the
 /// state_dict; the results. Each of the three appears whole or not at all.
-template <class M>
-void save_run(const RunDirectory& run, const M& model,
-              const std::function<void(const std::filesystem::path&)>& save_tokenizer,
-              Results results, CardFacts facts = {}) {
+inline void save_run(const RunDirectory& run, const ModelFiles& model,
+                     const std::function<void(const std::filesystem::path&)>& save_tokenizer,
+                     Results results, CardFacts facts = {}) {
   const auto fill = [&](const std::filesystem::path& directory) {
-    save_files_of(model, directory);
+    if (model.save) {
+      model.save(directory);
+    } else {
+      weights::write_safetensors(directory / "model.safetensors", model.state_dict);
+    }
     const auto config = directory / "config.json";
     if (results.calibration && std::filesystem::exists(config)) {
       const std::string text{MappedFile{config}.text()};
@@ -66,14 +58,13 @@ void save_run(const RunDirectory& run, const M& model,
     save_tokenizer(directory);
     write_file_atomically(directory / "README.md", model_card(results, facts));
   };
-  const auto state_dict = model.state_dict();
-  if constexpr (requires { model.config().labels; }) results.labels = model.config().labels;
+  if (!model.labels.empty()) results.labels = model.labels;
   results.peak_memory_mib = peak_memory_mib();
   facts.name = run.path().filename().string();
   run.create();
   save_parts({{run.model().string(), [&] { run.replace_model(fill); }},
               {run.state_dict().string(),
-               [&] { weights::write_torch_file(run.state_dict(), state_dict.views()); }},
+               [&] { weights::write_torch_file(run.state_dict(), model.state_dict); }},
               {run.metrics().string(), [&] { save(results, run.metrics()); }}});
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,12 @@ class Any {
   template <class S>
   requires(!std::same_as<S, Any> && Store<S>) explicit Any(S store)
       : store_{std::make_unique<Holder<S>>(std::move(store))} {}
+
+  /// Returns an object that uses `store`, which must outlive it.
+  template <Store S>
+  [[nodiscard]] static Any refer_to(S& store) {
+    return Any{std::make_unique<Holder<S&>>(store)};
+  }
 
   void put(std::string_view key, Bytes bytes) { store_->put(key, bytes); }
   void put_file(std::string_view key, const Path& file) { store_->put_file(key, file); }
@@ -70,7 +77,7 @@ class Any {
 
   template <class S>
   struct Holder final : Interface {
-    explicit Holder(S held) : store{std::move(held)} {}
+    explicit Holder(S held) : store{static_cast<S&&>(held)} {}
     void put(std::string_view key, Bytes bytes) override { store.put(key, bytes); }
     void put_file(std::string_view key, const Path& file) override { store.put_file(key, file); }
     void flush() override { store.flush(); }
@@ -92,11 +99,18 @@ class Any {
       if constexpr (requires { store.check_writable(); }) store.check_writable();
     }
     [[nodiscard]] const Directory* directory() const override {
-      if constexpr (std::same_as<S, Directory>) return &store;
-      return nullptr;
+      if constexpr (std::same_as<std::remove_reference_t<S>, Directory>) {
+        return &store;
+      } else if constexpr (std::same_as<S, Any&>) {
+        return store.directory();
+      } else {
+        return nullptr;
+      }
     }
     S store;
   };
+
+  explicit Any(std::unique_ptr<Interface> store) : store_{std::move(store)} {}
 
   std::unique_ptr<Interface> store_;
 };

@@ -10,7 +10,7 @@
 
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/lora.hpp>
 
 namespace seqtrain::cli {
 

@@ -1,8 +1,246 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/experiment/advise.hpp>
+#include <seqtrain/experiment/deciding_passages.hpp>
+#include <seqtrain/experiment/few_shot.hpp>
+#include <seqtrain/experiment/learn.hpp>
+#include <seqtrain/experiment/next_commands.hpp>
+#include <seqtrain/experiment/open_run.hpp>
+#include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/experiment/run.hpp>
+#include <seqtrain/experiment/save.hpp>
+#include <seqtrain/experiment/src/watch.hpp>
+#include <seqtrain/optim/make.hpp>
+#include <seqtrain/report/table.hpp>
+#include <seqtrain/run/advice.hpp>
+#include <seqtrain/run/calibrate.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::experiment {
+
+/// The parts of a run. A program may take each of them once.
+struct Run::State {
+  const Program& program;
+  Prepared prepared;
+  const std::int64_t max_length;  ///< of the model, which may be taken
+  cli::StopSignals signals;
+  Examples examples;
+  Watch watch;
+  page::RunPageOptions page = {};
+  bool model_taken = false;
+  bool examples_taken = false;
+  bool sink_taken = false;
+  bool fitted = false;
+
+  explicit State(const Program& of)
+      : program{of},
+        prepared{prepare(program)},
+        max_length{prepared.model.max_length()},
+        signals{prepared.stop_options()},
+        examples{read_examples(program, prepared)},
+        watch{program.processes.is_first()} {}
+
+  template <class T>
+  static T take(bool& taken, const std::string& name, T value) {
+    if (std::exchange(taken, true)) {
+      throw Error{"the run's " + name + " was taken before; a run gives each part once"};
+    }
+    return value;
+  }
+
+  void save_rest(const page::RunPage::Explain& explain) {
+    save_predictions(prepared, examples, watch.answers());
+    watch.observers().finish_page(prepared.results, examples.test_is_dev(prepared.flags), explain);
+  }
+};
+
+SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<State>(program)} {
+  Prepared& prepared = state_->prepared;
+  Examples& examples = state_->examples;
+  prepared.model.set_loss(
+      flags().loss_for<model::LossOptions>(examples.train.set, prepared.labels));
+  learn_from_teacher(program, prepared, examples, state_->signals.token());
+  if (flags().few_shot) learn_from_few(program, prepared, examples.train.set);
+  if (is_first()) state_->page = page_options(program, prepared, examples);
+}
+SEQTRAIN_SEPARATE Run::~Run() = default;
+
+SEQTRAIN_SEPARATE const cli::TrainFlags& Run::flags() const {
+  return state_->prepared.flags;
+}
+SEQTRAIN_SEPARATE const log::Log& Run::log() const {
+  return state_->program.log;
+}
+SEQTRAIN_SEPARATE const data::Labels& Run::labels() const {
+  return state_->prepared.labels;
+}
+SEQTRAIN_SEPARATE const text::AnyTokenizer& Run::tokenizer() const {
+  return state_->prepared.tokenizer;
+}
+SEQTRAIN_SEPARATE c10::Device Run::device() const {
+  return state_->program.device;
+}
+
+SEQTRAIN_SEPARATE const data::EncodedSet& Run::train_set() const {
+  return state_->examples.train.set;
+}
+SEQTRAIN_SEPARATE data::EncodedSet Run::take_train_set() {
+  return State::take(state_->examples_taken, "training set", std::move(state_->examples.train.set));
+}
+
+SEQTRAIN_SEPARATE data::EncodedSet Run::encode(const std::string& file) {
+  FileEncoder encode{flags(), tokenizer(), labels(), state_->max_length, log()};
+  return state_->program.processes.encode_once(encode, file).set;
+}
+
+SEQTRAIN_SEPARATE bool Run::is_first() const {
+  return state_->program.processes.is_first();
+}
+
+SEQTRAIN_SEPARATE dist::Replicated<model::AnyClassifier> Run::model() {
+  return replicate(take_model());
+}
+SEQTRAIN_SEPARATE model::AnyClassifier Run::take_model() {
+  return State::take(state_->model_taken, "model", std::move(state_->prepared.model));
+}
+
+SEQTRAIN_SEPARATE data::LoaderOptions Run::loader_options() const {
+  auto options = flags().train_batches(dist::shard_of(state_->program.processes.group(),
+                                                      state_->prepared.replicas,
+                                                      flags().gradient_accumulation_steps));
+  return flags().few_shot ? few_shot::pair_options(train_set(), std::move(options)) : options;
+}
+
+SEQTRAIN_SEPARATE data::BucketLoader Run::batches() {
+  auto options = loader_options();
+  return data::BucketLoader{take_train_set(), std::move(options)};
+}
+
+SEQTRAIN_SEPARATE sink::Any Run::sink() {
+  return State::take(state_->sink_taken, "sink", std::move(state_->prepared.job));
+}
+
+SEQTRAIN_SEPARATE UsualTrainer Run::trainer() {
+  auto trained = model();
+  auto steps = optimizer(trained);
+  return {std::move(trained), std::move(steps), batches(), sink()};
+}
+
+SEQTRAIN_SEPARATE void Run::check_fitted() const {
+  if (state_->fitted) return;
+  throw Error{"the program has not called fit of its run, so nothing was trained"};
+}
+
+SEQTRAIN_SEPARATE dist::Group& Run::group() {
+  return state_->program.processes.group();
+}
+
+SEQTRAIN_SEPARATE dist::ReplicatedOptions Run::replicated_options() const {
+  return {.replicas = state_->prepared.replicas,
+          .accumulation = flags().gradient_accumulation_steps,
+          .reduction = dist::reduction_named(flags().reduction),
+          .own_stop = state_->signals.token()};
+}
+
+SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
+    std::span<const tensor::Parameter> parameters) const {
+  return {optim::make(flags().optimizer(), parameters), flags().ema_decay};
+}
+
+SEQTRAIN_SEPARATE data::BucketLoader Run::begin_fit(const data::Shard& shard) {
+  if (is_first()) {
+    state_->watch.observers() = open_run(state_->program, state_->prepared, std::move(state_->page),
+                                         state_->watch.answers());
+  }
+  return data::BucketLoader{std::move(state_->examples.dev.set), flags().dev_batches(shard)};
+}
+
+SEQTRAIN_SEPARATE train::FitOptions Run::fit_options(std::stop_token stop) const {
+  return flags().fit_options(state_->prepared.replicas, std::move(stop));
+}
+
+SEQTRAIN_SEPARATE dist::SharedKeeper Run::keeper() {
+  return {group(), state_->prepared.keeper()};
+}
+
+SEQTRAIN_SEPARATE Watch& Run::watch() {
+  return state_->watch;
+}
+
+SEQTRAIN_SEPARATE bool Run::has_answers_of(const train::FitReport& report) {
+  state_->prepared.results.dev = report.dev.at(report.epoch_of_model);
+  return state_->watch.evaluated_epoch() == report.epoch_of_model + 1;
+}
+
+SEQTRAIN_SEPARATE std::optional<data::BucketLoader> Run::test_batches(const data::Shard& shard) {
+  auto& test = state_->examples.test;
+  if (!test) return std::nullopt;
+  return data::BucketLoader{std::move(test->set), flags().dev_batches(shard)};
+}
+
+SEQTRAIN_SEPARATE void Run::take_test_report(const metrics::ClassificationReport& report) {
+  state_->prepared.results.test = report;
+}
+
+SEQTRAIN_SEPARATE void Run::end_fit(const train::FitReport& report) {
+  state_->fitted = true;
+  if (!is_first()) return;
+  run::Results& results = state_->prepared.results;
+  Watch& watch = state_->watch;
+  results.advice = run::advise(advice_facts(state_->prepared, state_->examples, state_->max_length,
+                                            report, watch.training_loss(), watch.answers()));
+  const auto* const dev = watch.answers().find("dev");
+  if (flags().calibrates() && dev != nullptr) {
+    results.calibration =
+        run::calibrate(*dev, task_of(state_->prepared), flags().calibration_precision());
+    log().info(run::to_text(*results.calibration, labels().names()));
+  }
+  watch.observers().complete(results);
+  log().info(watch.observers().describe_machine());
+  log().info(report::tables(results.test ? *results.test : *results.dev, labels().names()));
+  for (const auto& advice : results.advice) log().warning(advice.text);
+}
+
+SEQTRAIN_SEPARATE void Run::save_classifier(model::AnyClassifier& model) {
+  save_model(state_->program, state_->prepared, model);
+  state_->save_rest(deciding_passages(tokenizer(), model));
+}
+
+SEQTRAIN_SEPARATE void Run::save_files(const run::ModelFiles& files) {
+  save_run(state_->program, state_->prepared, files, {.library = "seqtrain"});
+  state_->save_rest({});
+}
+
+SEQTRAIN_SEPARATE Run::Publication Run::publication(const std::stop_token& stop) const {
+  const run::RunDirectory& directory = state_->prepared.directory;
+  return {.directory = directory.path(),
+          .names = directory.results(),
+          .folder = run::dated_model_folder(),
+          .before_each = [stop] {
+            if (stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
+          }};
+}
+
+SEQTRAIN_SEPARATE void Run::finish(const std::stop_token& stop) {
+  const Prepared& prepared = state_->prepared;
+  log().info("The model is in " + prepared.directory.path().string());
+  prepared.repository->push(prepared.directory.model(), stop);
+  prepared.checkpoints->check();
+  prepared.checkpoints->finish(flags(), prepared.directory);
+  log().lines(next_commands(state_->program.parser.started_as(), prepared.directory,
+                            state_->examples.dev_file));
+}
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION
 template void Run::fit(UsualTrainer);

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
@@ -21,7 +20,9 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/loss/options.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/operators.hpp>
 
 namespace seqtrain::model {
 
@@ -104,12 +105,6 @@ class CrossEntropy {
   LabelWeights weights_;
   double label_smoothing_;
   double focal_gamma_;
-};
-
-/// The options of `Distillation`.
-struct TeacherOptions {
-  double temperature = 2;  ///< divisor of both models' logits
-  double share = 0.5;      ///< weight of the teacher's scores; the label has the rest
 };
 
 /// The loss of distillation (Hinton et al. 2015): share · T² · KL(teacher ‖ model) + (1 - share) ·

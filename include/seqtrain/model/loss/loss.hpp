@@ -1,29 +1,21 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
-#include <c10/core/ScalarType.h>
 
-#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/operators.hpp>
 
 namespace seqtrain::model {
 
@@ -33,7 +25,7 @@ class MeanLoss {
  public:
   explicit MeanLoss(at::Tensor value) : value_{std::move(value)} {}
 
-  explicit operator double() const { return value_.item<double>(); }
+  explicit operator double() const;
 
   [[nodiscard]] const at::Tensor& tensor() const { return value_; }
 
@@ -112,87 +104,27 @@ class AnyLoss {
   /// Returns the mean loss of logits [rows, labels], a scalar. Throws `InputError` if the loss does
   /// not return one number for each row, or if autograd cannot differentiate it though the logits
   /// have gradients.
-  [[nodiscard]] at::Tensor mean(const at::Tensor& logits, const tensor::Batch& batch) const {
-    const at::Tensor losses = losses_of(logits, batch);
-    const at::Tensor weights = weights_of(batch, logits.size(0));
-    return weights.defined() ? losses.sum() / weights.sum() : losses.mean();
-  }
+  [[nodiscard]] at::Tensor mean(const at::Tensor& logits, const tensor::Batch& batch) const;
 
   /// Returns the weight of a batch in a mean over several batches.
-  [[nodiscard]] double weight_of(const data::Batch& batch) const {
-    const at::Tensor weights = weights_of(tensor::labels_of(batch), batch.rows);
-    if (!weights.defined()) return static_cast<double>(batch.rows);
-    return weights.sum(at::kDouble).item<double>();
-  }
+  [[nodiscard]] double weight_of(const data::Batch& batch) const;
 
   /// Returns the losses of rows with these logits [rows, labels]. Throws as `mean` does.
   [[nodiscard]] metrics::RowLosses rows(const metrics::Logits& logits,
-                                        const data::Batch& batch) const {
-    const at::NoGradGuard no_gradients;
-    const at::Tensor x =
-        at::from_blob(const_cast<float*>(logits.data()), {logits.rows(), logits.cols()});
-    tensor::Batch labels = tensor::labels_of(batch);
-    labels.labels.clamp_min_(0);  // a row without a label has -1, and targets of NaN
-    if (labels.targets.defined()) labels.targets.nan_to_num_(0);
-    metrics::RowLosses result{.losses = numbers(losses_of(x, labels))};
-    const at::Tensor weights = weights_of(labels, logits.rows());
-    const std::size_t rows = result.losses.size();
-    result.weights = weights.defined() ? numbers(weights) : std::vector<double>(rows, 1);
-    const std::size_t targets = batch.targets.size() / std::max<std::size_t>(rows, 1);
-    for (std::size_t row = 0; row < rows; ++row) {
-      result.losses[row] = result.losses[row] / result.weights[row] + 0.0;  // -0 becomes 0
-      const bool is_labelled =
-          batch.labels[row] >= 0 && (targets == 0 || !std::isnan(batch.targets[row * targets]));
-      if (is_labelled) continue;
-      result.losses[row] = std::numeric_limits<double>::quiet_NaN();
-      result.weights[row] = 0;
-    }
-    return result;
-  }
+                                        const data::Batch& batch) const;
 
  private:
-  [[nodiscard]] at::Tensor losses_of(const at::Tensor& logits, const tensor::Batch& batch) const {
-    at::Tensor losses = checked(losses_(logits, batch), logits.size(0), "loss");
-    if (!logits.requires_grad() || !at::GradMode::is_enabled() || losses.requires_grad()) {
-      return losses;
-    }
-    throw InputError{"returns numbers without a gradient",
-                     {.object = "loss"},
-                     "compute them from the logits by operators that autograd can differentiate"};
-  }
+  [[nodiscard]] at::Tensor losses_of(const at::Tensor& logits, const tensor::Batch& batch) const;
 
   /// Returns the weights of the rows, or an undefined tensor if all are 1.
-  [[nodiscard]] at::Tensor weights_of(const tensor::Batch& batch, std::int64_t rows) const {
-    at::Tensor weights = weights_ ? weights_(batch) : at::Tensor{};
-    return weights.defined() ? checked(std::move(weights), rows, "weight") : weights;
-  }
-
-  static at::Tensor checked(at::Tensor numbers, std::int64_t rows, const std::string& what) {
-    const bool is_row = numbers.defined() && numbers.dim() == 1 && numbers.size(0) == rows;
-    if (is_row && numbers.is_floating_point()) return numbers;
-    std::ostringstream form;
-    if (!numbers.defined()) {
-      form << "no tensor";
-    } else if (is_row) {
-      form << "numbers of the type " << c10::toString(numbers.scalar_type());
-    } else {
-      form << "a tensor of the shape " << numbers.sizes();
-    }
-    throw InputError{"must return the " + what + " of each of " + std::to_string(rows) +
-                         " rows, floating-point numbers of the shape [" + std::to_string(rows) +
-                         "], but returns " + form.str(),
-                     {.object = "loss"},
-                     "take the mean over the labels only"};
-  }
-
-  static std::vector<double> numbers(const at::Tensor& tensor) {
-    const at::Tensor wide = tensor.to(at::kDouble).contiguous();
-    const auto* const first = wide.const_data_ptr<double>();
-    return {first, first + wide.numel()};
-  }
+  [[nodiscard]] at::Tensor weights_of(const tensor::Batch& batch, std::int64_t rows) const;
 
   std::function<at::Tensor(const at::Tensor&, const tensor::Batch&)> losses_;
   std::function<at::Tensor(const tensor::Batch&)> weights_;
 };
 
 }  // namespace seqtrain::model
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/model/src/loss.hpp>
+#endif

@@ -23,6 +23,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/load_report.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
@@ -33,17 +34,6 @@
 #include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
-
-/// The parameters and tensors for which a checkpoint and a model differ.
-struct LoadReport {
-  std::vector<std::string> fresh = {};       ///< parameters that the checkpoint lacks, initialised
-  std::vector<std::string> resized = {};     ///< parameters with other sizes there, initialised
-  std::vector<std::string> begun_anew = {};  ///< parameters of layers of `reinit_layers`
-  std::vector<std::string> left_out =
-      {};                    ///< tensors of the checkpoint without a place in the model
-  std::string file = {};     ///< the checkpoint's file of weights
-  std::string wrapper = {};  ///< a prefix that all names in the checkpoint have
-};
 
 /// Options for the parameters of one part of a model.
 struct Part {

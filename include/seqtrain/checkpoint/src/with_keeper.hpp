@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include <seqtrain/checkpoint/checkpoints.hpp>
+#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/environment.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/sink/discard.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/keeper.hpp>
+
+namespace seqtrain::checkpoint {
+
+SEQTRAIN_SEPARATE sink::Directory local_copies(const train::CheckpointOptions& options,
+                                               const std::string& store) {
+  if (!options.directory.empty()) return sink::Directory{options.directory};
+  char name[16];
+  std::snprintf(name, sizeof name, "%08x", static_cast<unsigned>(Crc32c{}.update(store).value()));
+  return sink::Directory{cache_directory() / "checkpoints" / name};
+}
+
+SEQTRAIN_SEPARATE void with_checkpoints(sink::Any& store, const train::CheckpointOptions& options,
+                                        const std::function<void(const train::KeeperRef&)>& use) {
+  const std::string name = store.name();
+  if (name == sink::Discard::name()) {
+    throw InputError{"keeps nothing, so it cannot keep checkpoints",
+                     {.object = "sink::Discard"},
+                     "give the trainer a sink::Directory or gcs::Sink"};
+  }
+  if (const auto* const directory = store.directory()) {
+    Checkpoints keeper{*directory, nullptr, options};
+    return use(train::KeeperRef{keeper});
+  }
+  Checkpoints keeper{local_copies(options, name), &store, options};
+  use(train::KeeperRef{keeper});
+}
+
+}  // namespace seqtrain::checkpoint

@@ -1,0 +1,235 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/cli/cloud_job.hpp>
+#include <seqtrain/cli/flag_text.hpp>
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/flags/data.hpp>
+#include <seqtrain/cli/flags/model.hpp>
+#include <seqtrain/cli/flags/output.hpp>
+#include <seqtrain/cli/flags/training.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/hold_out.hpp>
+#include <seqtrain/data/label_names.hpp>
+#include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/train/options.hpp>
+#include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::cli {
+
+SEQTRAIN_SEPARATE bool TrainFlags::parse(Flags& flags, int argc, const char* const* argv) {
+  add_to(flags);
+  flags.add_for_training();
+  const std::string usual_train_file = train_file;
+  if (!flags.parse(argc, argv)) return false;
+  if (!flags.is_given("model")) model = default_model();
+  prefer_command_line(flags);
+  if (!dataset.empty()) drop_files(flags);
+  labels = data::label_names(std::move(labels));
+  if (!split_field.empty()) {
+    read_splits(flags);
+  } else if (train_file != usual_train_file && dataset.empty()) {
+    hold_out_without_dev_file(flags);
+  }
+  if (dev_fraction > 0) {
+    require(!flags.is_given("dev-file") || dev_file.empty(), "dev-fraction",
+            "does not go with --dev-file: it takes the dev examples from the training file");
+    dev_file.clear();
+  }
+  take(CloudJob::from_environment());
+  if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
+  validate();
+  return true;
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::validate() const {
+  DataFlags::validate();
+  ModelFlags::validate();
+  TrainingFlags::validate();
+  CheckpointFlags::validate();
+  OutputFlags::validate();
+  MachineFlags::validate();
+  require(layerwise_lr_decay == 1 || !freeze_encoder, "layerwise-lr-decay",
+          "needs an encoder that learns");
+  require(!skip_unlabelled || teacher.empty(), "skip-unlabelled",
+          "does not go with --teacher, which gives the targets of such examples");
+  require(optim != Optimizer::muon || !freeze_encoder, "optim",
+          "muon steps the encoder's matrices, which --freeze-encoder does not train");
+}
+
+SEQTRAIN_SEPARATE data::Labels TrainFlags::choose_labels(const data::JoinLabels& join) const {
+  const auto config = json::Document::load(std::filesystem::path{model} / "config.json");
+  auto options = read_options();
+  options.label_optional = !teacher.empty();
+  options.problem_type = problem(config.root());
+  if (options.problem_type != ProblemType::single_label) check_flags_of(options.problem_type);
+  require(!soft_labels || loss == LossChoice::by_problem, "soft-labels", "does not go with --loss");
+  require(!soft_labels || teacher.empty(), "soft-labels",
+          "does not go with --teacher, which gives the probabilities");
+  require(loss != LossChoice::huber || options.problem_type == ProblemType::regression, "loss",
+          "huber is for regression; see --problem-type");
+  return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
+                             options, join_labels ? join : data::JoinLabels{});
+}
+
+SEQTRAIN_SEPARATE TrainFlags TrainFlags::with_splits() const {
+  TrainFlags flags = *this;
+  if (split_field.empty()) return flags;
+  auto read = read_options();
+  read.split_field = split_field;
+  const auto counts = data::count_splits(train_file, read);
+  const auto count = [&](data::Split split) { return counts[static_cast<std::size_t>(split)]; };
+  const auto demand = [&](bool good, const std::string& problem, const std::string& advice) {
+    if (!good) throw InputError{problem, {.object = train_file, .field = split_field}, advice};
+  };
+  demand(count(data::Split::train) > 0, "names no record for train", "name another field");
+  demand((count(data::Split::dev) > 0) != (dev_fraction > 0),
+         dev_fraction > 0 ? "names records for dev, and --dev-fraction takes others for that"
+                          : "names no record for dev",
+         dev_fraction > 0 ? "leave out --dev-fraction"
+                          : "--dev-fraction 0.1 holds out a tenth of those for train");
+  flags.test_file = count(data::Split::test) > 0 ? train_file : "";
+  return flags;
+}
+
+SEQTRAIN_SEPARATE std::vector<std::string> TrainFlags::groups(const data::ReadOptions& read,
+                                                              const data::Labels& names) const {
+  if (group_field.empty()) return {};
+  auto found = data::values_of(train_file, read, names, group_field);
+  if (std::ranges::adjacent_find(found, std::not_equal_to{}) != found.end()) return found;
+  throw InputError{"names one group, so none can be held out",
+                   {.object = train_file, .field = group_field},
+                   "name another field, or a --dev-file"};
+}
+
+SEQTRAIN_SEPARATE data::HeldOut TrainFlags::hold_out(const data::EncodedFile& whole,
+                                                     std::span<const std::string> groups) const {
+  try {
+    return data::hold_out(whole, {.share = dev_fraction,
+                                  .seed = static_cast<std::uint64_t>(seed),
+                                  .train_fraction = fraction_of_train_data,
+                                  .groups = groups});
+  } catch (const InputError& error) {
+    if (error.where().object != "split") throw;
+    throw InputError{flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
+                         " examples in " + train_file + " is no example to evaluate on",
+                     {.object = "--dev-fraction"},
+                     "give a larger share, or a --dev-file"};
+  }
+}
+
+SEQTRAIN_SEPARATE run::RunDirectoryOptions TrainFlags::run_directory(const std::string& name,
+                                                                     bool first) const {
+  return {.path = output_dir.empty() ? run::default_run_directory(name)
+                                     : std::filesystem::path{output_dir},
+          .model_name = model_name,
+          .overwrite = overwrite || !begins_anew() || !first};
+}
+
+SEQTRAIN_SEPARATE bool TrainFlags::keeps_checkpoints() const {
+  return keep_last_checkpoint || continues_by_itself() || !checkpoint_dir.empty();
+}
+
+SEQTRAIN_SEPARATE bool TrainFlags::replaces_checkpoints() const {
+  return overwrite && begins_anew() && checkpoint_dir.empty();
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::add_to(Flags& flags) {
+  DataFlags::add_to(flags);
+  ModelFlags::add_to(flags);
+  TrainingFlags::add_to(flags);
+  CheckpointFlags::add_to(flags);
+  OutputFlags::add_to(flags);
+  MachineFlags::add_to(flags);
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::prefer_command_line(Flags& flags) {
+  const DataFlags defaults;
+  const auto prefer = [&](const std::string& name, const std::string& other, auto& value,
+                          const auto& initial) {
+    if (!flags.overrides(name, other)) return;
+    value = initial;
+    flags.withdraw(other);
+  };
+  prefer("dev-fraction", "dev-file", dev_file, defaults.dev_file);
+  prefer("dev-file", "dev-fraction", dev_fraction, defaults.dev_fraction);
+  prefer("dataset", "train-file", train_file, defaults.train_file);
+  prefer("dataset", "dev-file", dev_file, defaults.dev_file);
+  prefer("dataset", "test-file", test_file, defaults.test_file);
+  for (const char* file : {"train-file", "dev-file", "test-file"}) {
+    prefer(file, "dataset", dataset, defaults.dataset);
+    prefer(file, "train-split", train_split, defaults.train_split);
+    prefer(file, "dev-split", dev_split, defaults.dev_split);
+    prefer(file, "test-split", test_split, defaults.test_split);
+  }
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::hold_out_without_dev_file(const Flags& flags) {
+  const bool has_dev_file = flags.is_given("dev-file") && !dev_file.empty();
+  if (has_dev_file || dev_fraction > 0) return;
+  dev_fraction = 0.1;
+  holds_out_by_default = true;
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::read_splits(const Flags& flags) {
+  require(dataset.empty(), "split-field", "does not go with --dataset: it is for one file");
+  for (const auto& [name, file] : {std::pair{"dev-file", &dev_file}, {"test-file", &test_file}}) {
+    const bool is_other = flags.is_given(name) && !file->empty() && *file != train_file;
+    require(!is_other, name, "does not go with --split-field");
+    *file = train_file;
+  }
+  if (dev_fraction > 0) dev_file.clear();
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::drop_files(const Flags& flags) {
+  for (const auto& [name, file] :
+       {std::pair{"train-file", &train_file}, {"dev-file", &dev_file}, {"test-file", &test_file}}) {
+    require(!flags.is_given(name) || file->empty(), name, "does not go with --dataset");
+    file->clear();
+  }
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::take(const CloudJob& job) {
+  for (std::string* place : {&output_dir, &job_dir, &checkpoint_dir, &logging_dir}) {
+    *place = job.place_of_trial(*place);
+  }
+  if (checkpoint_dir.empty()) checkpoint_dir = job.checkpoint_dir;
+  if (logging_dir.empty()) logging_dir = job.tensorboard_dir;
+}
+
+SEQTRAIN_SEPARATE ProblemType TrainFlags::problem(const json::Value& config) const {
+  if (const auto given = problem_type_named(problem_type)) return *given;
+  return weights::problem_type_in(config).value_or(ProblemType::single_label);
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::check_flags_of(ProblemType type) const {
+  const std::string problem = "does not go with " + std::string{name(type)};
+  require(class_weights.empty() || has_labels(type), "class-weights", problem);
+  require(loss != LossChoice::focal || has_labels(type), "loss", "focal " + problem);
+  require(label_smoothing_factor == 0, "label-smoothing-factor", problem);
+  require(!soft_labels, "soft-labels", problem);
+  require(teacher.empty(), "teacher", problem);
+  require(!few_shot, "few-shot", problem);
+  require(labels.empty() || type == ProblemType::multi_label, "labels", problem);
+  require(!calibrates() || type == ProblemType::multi_label, "calibrate", problem);
+}
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <seqtrain/experiment/prepare.hpp>
+#include <seqtrain/experiment/run_observers.hpp>
+#include <seqtrain/page.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/tensor/machine.hpp>
+
+namespace seqtrain::experiment {
+
+/// Returns the labels and the problem type of a run.
+[[nodiscard]] inline predict::Task task_of(const Prepared& run) {
+  return {.labels = run.labels.names(), .problem_type = run.labels.problem_type()};
+}
+
+/// Returns what the page of a run shows besides its figures.
+[[nodiscard]] inline page::RunPageOptions page_options(const Program& program, const Prepared& run,
+                                                       const Examples& examples) {
+  const cli::TrainFlags& flags = run.flags;
+  const auto task = task_of(run);
+  const std::size_t limit = run.tokenizer.windows() ? 0 : examples.train.max_length;
+  return {.file = run.directory.report(),
+          .log = run.directory.log(),
+          .facts = {.name = run.directory.path().filename().string(),
+                    .command = program.parser.command(cli::flags_of_one_run),
+                    .model_place = run.directory.model().string(),
+                    .changed = program.parser.changed_values(),
+                    .versions = run.results.versions,
+                    .machine = {{"device", tensor::describe(program.device)}},
+                    .task = task,
+                    .selection = flags.fit_options().selection(),
+                    .max_length = static_cast<std::int64_t>(limit),
+                    .train = page::set_facts(flags.train_file, examples.train, task),
+                    .dev = page::set_facts(examples.dev_file, examples.dev, task),
+                    .texts = flags.report_texts},
+          .labels = run.labels,
+          .read = examples.dev_read,
+          .dev_rows = examples.dev_rows,
+          .warn = program.log.warnings()};
+}
+
+/// Creates the run's directory and the observers that write there.
+[[nodiscard]] inline RunObservers open_run(const Program& program, const Prepared& run,
+                                           page::RunPageOptions page,
+                                           const run::AnswerKeeper& answers) {
+  run.checkpoints->lock(run.directory);  // before `create` removes files of a killed run
+  run.directory.create();
+  return {{.flags = run.flags,
+           .run = run.directory,
+           .checkpoints = *run.checkpoints,
+           .hyperparameters = program.parser.determining_values(),
+           .labels = run.labels.names(),
+           .on_gpu = program.device.is_cuda(),
+           .page = std::move(page),
+           .answers = answers},
+          program.storages};
+}
+
+}  // namespace seqtrain::experiment
