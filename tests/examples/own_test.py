@@ -20,7 +20,7 @@ DATA = TESTS.parent / "examples/data/nli/dev.jsonl"
 # What a program prints that shows its own part at work.
 SHOWN = {"own_head": "head.inner.weight", "own_loader": "", "own_loss": "", "own_metric": "top_2_accuracy",
          "own_model": "", "own_observer": "Worst step: ", "own_optimizer": "",
-         "own_sink": "metrics.json: ", "own_step": ""}
+         "own_rdrop": "", "own_sink": "metrics.json: ", "own_step": ""}
 # These programs train as mnli does, so a whole run shows all of them.
 OBSERVES = {"own_metric", "own_observer", "own_sink"}
 FLAGS = ["--train-file", str(DATA), "--dev-file", str(DATA), "--fraction-of-train-data", "0.2", "--batch-size", "8",
