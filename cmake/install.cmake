@@ -20,9 +20,14 @@ set(packages_of_rooms "")
 foreach(room IN LISTS SEQTRAIN_ROOMS)
   string(APPEND packages_of_rooms "set(seqtrain_packages_of_${room} ${SEQTRAIN_PACKAGES_OF_${room}})\n")
 endforeach()
+# What a project must have in common with the library seqtrain::compiled.
+string(REGEX MATCH "^[0-9]+" compiler_major "${CMAKE_CXX_COMPILER_VERSION}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" torch_minor "${Torch_VERSION}")
+set(SEQTRAIN_ABI "${CMAKE_CXX_COMPILER_ID} ${compiler_major} and LibTorch ${torch_minor}")
 configure_package_config_file(cmake/seqtrainConfig.cmake.in
   ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/seqtrainConfigVersion.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
-install(FILES ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake
+configure_file(cmake/compiled.cmake.in ${PROJECT_BINARY_DIR}/compiled.cmake @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/compiled.cmake ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake
   ${PROJECT_BINARY_DIR}/seqtrainConfigVersion.cmake DESTINATION ${package_dir})

@@ -19,6 +19,8 @@ target_link_options(older_wait INTERFACE
 foreach(program IN LISTS SEQTRAIN_PROGRAMS)
   target_link_libraries(${program} PRIVATE older_wait)
 endforeach()
+install(PROGRAMS examples/seqtrain/new.sh examples/seqtrain/run.sh DESTINATION libexec/seqtrain COMPONENT programs)
+install(DIRECTORY examples/seqtrain/project DESTINATION libexec/seqtrain COMPONENT programs)
 if(TARGET seqtrain_nccl)
   install(TARGETS seqtrain_nccl LIBRARY DESTINATION libexec/seqtrain COMPONENT programs)
 endif()

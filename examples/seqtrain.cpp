@@ -40,6 +40,8 @@ constexpr Subcommand subcommands[] = {
     {"tokenize", "tokenize", "turn texts into the ids of a model"},
     {"compare", "compare", "compare finished runs"},
     {"gcs", "gcs", "copy, list and remove objects in Google Cloud Storage"},
+    {"new", "new.sh", "write a project with a program of your own"},
+    {"run", "run.sh", "compile and run a program of one file"},
 };
 
 constexpr std::string_view usage =
