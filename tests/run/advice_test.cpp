@@ -146,6 +146,8 @@ TEST(Advice, AnswersTheSameLabels) {
                        "nothing; --class-weights auto makes it give labels, or train "
                        "longer"))
       << none;
+  facts.training_labels = {100, 0};  // such a label cannot be weighed
+  EXPECT_EQ(advice::answers_the_same_labels(facts).find("--class-weights"), std::string::npos);
   counts << 0, 70, 0, 30, 90, 0, 10, 0;
   facts.dev = {metrics::make_multi_label_report(counts, 0.6, 0.5)};
   EXPECT_TRUE(advice::answers_the_same_labels(facts).starts_with(

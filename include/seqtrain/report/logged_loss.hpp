@@ -106,6 +106,7 @@ class LoggedLoss {
  public:
   explicit LoggedLoss(std::int64_t every = 0) : cadence_{every} {}
 
+  /// Begins at the position of a fit.
   void begin(const train::FitBegin& event) {
     cadence_.begin(event);
     mean_ = {};

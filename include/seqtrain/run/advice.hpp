@@ -173,7 +173,8 @@ inline std::string answers_the_same_labels(const AdviceFacts& facts) {
   }
   if (!any_differs) return {};
   auto all = learn_more(facts);
-  if (!facts.has_class_weights && !any_said) {
+  const bool all_have_examples = std::ranges::count(facts.training_labels, 0U) == 0;
+  if (!facts.has_class_weights && !any_said && all_have_examples) {
     all.insert(all.begin(), {"class-weights", "--class-weights auto makes it give labels"});
   }
   return "the model gives " +
