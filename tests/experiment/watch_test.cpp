@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include <gtest/gtest.h>
@@ -11,18 +12,18 @@
 namespace seqtrain::experiment {
 namespace {
 
-TEST(LastDev, HasTheMeanLossOfTheLastEpochsSteps) {
-  LastDev last;
-  EXPECT_TRUE(std::isnan(last.training_loss));
+TEST(Watch, HasTheMeanLossOfTheLastEpochsSteps) {
+  Watch watch{/*keeps_answers=*/false};
+  EXPECT_TRUE(std::isnan(watch.training_loss()));
   const auto report = tests::some_report();
   for (std::int64_t epoch = 1; epoch <= 2; ++epoch) {
     for (std::int64_t batch = 1; batch <= 3; ++batch) {
       const double loss = static_cast<double>(10 * epoch + batch);
-      last.on(tests::step(batch, 3, [loss] { return loss; }));
+      watch.on(tests::step(batch, 3, [loss] { return loss; }));
     }
-    last.on(train::EvalEnd{"dev", epoch, 3 * epoch, 1, report});
-    EXPECT_EQ(last.epoch, static_cast<std::size_t>(epoch));
-    EXPECT_DOUBLE_EQ(last.training_loss, static_cast<double>(10 * epoch + 2));
+    watch.on(train::EvalEnd{"dev", epoch, 3 * epoch, 1, report});
+    EXPECT_EQ(watch.evaluated_epoch(), static_cast<std::size_t>(epoch));
+    EXPECT_DOUBLE_EQ(watch.training_loss(), static_cast<double>(10 * epoch + 2));
   }
 }
 
