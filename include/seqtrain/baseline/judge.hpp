@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <Eigen/Core>
+
 #include <seqtrain/baseline/model.hpp>
 #include <seqtrain/baseline/scores.hpp>
 #include <seqtrain/core/ordered_workers.hpp>
