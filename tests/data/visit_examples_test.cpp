@@ -66,6 +66,7 @@ TEST(VisitExamples, ReadsTheRecordsOfASplit) {
   EXPECT_EQ(records(Split::dev), (Numbers{2, 5}));
   EXPECT_EQ(records(Split::test), (Numbers{3}));
   EXPECT_EQ(count_splits(file, {.split_field = "part"}), (std::array<std::size_t, 4>{0, 2, 2, 1}));
+  EXPECT_EQ(count_splits(file, {.skip_unlabelled = true, .split_field = "part"})[1], 2U);
   EXPECT_EQ(values_of(file, {.split_field = "part", .split = Split::dev}, labels, "text"),
             (std::vector<std::string>{"b", "e"}));
 }

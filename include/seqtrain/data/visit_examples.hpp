@@ -83,6 +83,7 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
 [[nodiscard]] inline std::array<std::size_t, 4> count_splits(const std::filesystem::path& path,
                                                              ReadOptions options) {
   options.labelled = false;
+  options.skip_unlabelled = false;
   options.split = Split::all;
   std::array<std::size_t, 4> counts{};
   visit_examples(path, options, Labels::regression(),
