@@ -800,7 +800,7 @@ TEST_F(Mnli, TakesAllExamplesOfAFileThatNamesTheirSplits) {
        {std::pair{"--split-field who", "who: record 1 is in an unknown split, 'w0'"},
         {"--split-field none", "none: no such field; there are: title, body, label, part, who"},
         {"--group-field none", "none: no such field; there are: "},
-        {"--dev-fraction 0.5 --group-field title --columns a", "leave out --columns"},
+        {"--columns a", "title: no such field; there are: a"},
         {"--split-field part --dev-fraction 0.5", "names records for dev"}}) {
     const auto wrong =
         run_example("mnli", base + more + " --output-dir " + (directory_ / "wrong").string());
