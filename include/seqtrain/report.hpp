@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/report/baseline.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/report/logged_loss.hpp>

@@ -142,6 +142,34 @@ TEST(Results, TellTheUseOfTheMachine) {
   EXPECT_EQ(figure.at("max").number(), 100);
 }
 
+TEST(Results, TellTheFiguresOfSimpleModels) {
+  Results results;
+  results.baseline = {.majority = tests::some_report(),
+                      .linear = tests::some_report(),
+                      .examples = 5,
+                      .terms = 70,
+                      .seconds = 0.5};
+  EXPECT_NE(to_json(results).find(R"("baseline": {
+    "majority": {
+      "accuracy": 0.75,
+      "macro_f1": 0.75
+    },
+    "linear": {
+      "accuracy": 0.75,
+      "macro_f1": 0.75
+    },
+    "examples": 5,
+    "terms": 70,
+    "seconds": 0.5
+  })"),
+            std::string::npos);
+  results.baseline->majority = results.baseline->linear = tests::some_report_of_regression();
+  EXPECT_NE(to_json(results).find(R"("mean": {
+      "mean_squared_error": 0.5,)"),
+            std::string::npos);
+  EXPECT_EQ(to_json({}).find("baseline"), std::string::npos);
+}
+
 TEST(Results, ReplaceAFile) {
   const tests::TemporaryDirectory directory;
   const auto file = tests::write_file(directory / "metrics.json", "earlier");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/baseline/scores.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/data/describe.hpp>
@@ -39,6 +40,7 @@ struct Results {
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
   std::optional<metrics::ClassificationReport> dev = {};
   std::optional<metrics::ClassificationReport> test = {};
+  std::optional<baseline::Scores> baseline = {};  ///< of simple models on dev
   std::optional<data::DataSummary> data = {};
   FitFigures train = {};
   double peak_memory_mib = 0;
@@ -121,6 +123,7 @@ inline std::string to_json(const Results& results) {
   out.begin_object();
   if (results.dev) detail::append(out, "dev", *results.dev, results.labels);
   if (results.test) detail::append(out, "test", *results.test, results.labels);
+  if (results.baseline) append(out, *results.baseline);
   if (results.data) {
     out.key("data").begin_object();
     detail::append(out, "train", results.data->train, results.data->labels);

@@ -74,6 +74,7 @@ struct OutputFlags {
   std::int64_t log_every = 0;
   std::string calibrate = "no";
   bool report_texts = true;
+  bool no_baseline = false;
   bool hp_tune = false;
 
   /// Adds the flags as a section of the help.
@@ -102,6 +103,9 @@ struct OutputFlags {
              "such as 0.9 (for the highest recall at that precision) or no")
         .add("report-texts", report_texts, {{"true", true}, {"false", false}},
              "whether report.html shows texts of examples: true, false")
+        .add_switch("no-baseline", no_baseline,
+                    "do not compare the model with the most frequent label and with a linear model "
+                    "on TF-IDF")
         .add(
             "hp-tune", hp_tune, {{"y", true}, {"n", false}},
             "y: report the dev figures to a service that tunes hyperparameters; n: report nothing");

@@ -11,6 +11,7 @@
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/experiment/advise.hpp>
+#include <seqtrain/experiment/baseline.hpp>
 #include <seqtrain/experiment/deciding_passages.hpp>
 #include <seqtrain/experiment/few_shot.hpp>
 #include <seqtrain/experiment/learn.hpp>
@@ -21,6 +22,7 @@
 #include <seqtrain/experiment/save.hpp>
 #include <seqtrain/experiment/src/watch.hpp>
 #include <seqtrain/optim/make.hpp>
+#include <seqtrain/report/baseline.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
@@ -68,8 +70,12 @@ struct Run::State {
 SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<State>(program)} {
   Prepared& prepared = state_->prepared;
   Examples& examples = state_->examples;
-  prepared.model.set_loss(
-      flags().loss_for<model::LossOptions>(examples.train.set, prepared.labels));
+  auto loss = flags().loss_for<model::LossOptions>(examples.train.set, prepared.labels);
+  if (is_first()) {
+    prepared.results.baseline =
+        judge_baseline(state_->program, prepared, examples, loss.class_weights);
+  }
+  prepared.model.set_loss(std::move(loss));
   learn_from_teacher(program, prepared, examples, state_->signals.token());
   if (flags().few_shot) learn_from_few(program, prepared, examples.train.set);
   if (is_first()) state_->page = page_options(program, prepared, examples);
@@ -210,6 +216,9 @@ SEQTRAIN_SEPARATE void Run::end_fit(const train::FitReport& report) {
   log().info(watch.observers().describe_machine());
   log().info(report::tables(results.test ? *results.test : *results.dev, labels().names()));
   for (const auto& advice : results.advice) log().warning(advice.text);
+  if (!results.baseline) return;
+  log().info("\n" + report::align(report::baseline_rows(*results.dev, *results.baseline)));
+  log().warning(report::baseline_warning(*results.dev, *results.baseline));
 }
 
 SEQTRAIN_SEPARATE void Run::save_classifier(model::AnyClassifier& model) {
