@@ -94,6 +94,17 @@ TEST_F(Mnli, LeavesAWholeRun) {
   EXPECT_EQ(metrics.root().at("train").at("steps").integer(), 4);
   EXPECT_EQ(metrics.root().at("test").at("examples").integer(), 32);
   EXPECT_EQ(metrics.root().at("flags").at("batch-size").string(), "8");
+  const auto baseline = metrics.root().at("baseline");
+  EXPECT_EQ(baseline.at("linear").at("accuracy").number(), 1);  // its own training examples
+  EXPECT_LT(baseline.at("majority").at("accuracy").number(), 0.6);
+  EXPECT_EQ(baseline.at("examples").integer(), 32);
+  EXPECT_NE(run.output.find("\nTF-IDF + linear        1.0000    1.0000\n"), std::string::npos)
+      << run.output;
+  EXPECT_NE(run.output.find("a linear model on TF-IDF has the accuracy 1.0000 on the dev examples"),
+            std::string::npos)
+      << run.output;
+  EXPECT_NE(read_file(directory_ / "run/report.html").find("Beside simple models"),
+            std::string::npos);
 
   const weights::WeightsFolder saved{directory_ / "run/model"};
   const weights::TorchFile state{directory_ / "run/model.pth"};
@@ -166,9 +177,26 @@ TEST_F(Mnli, LogsTheSameLossEverywhere) {
   EXPECT_EQ(logged, recorded);
 }
 
-TEST_F(Mnli, HasNoTestWithoutATestFile) {
+TEST_F(Mnli, RefusesTextsWithoutAWordBeforeItWritesAnything) {
+  std::string text;
+  for (const char* label : {"entailment", "neutral"}) {
+    text += R"({"gold_label": ")" + std::string{label} + R"(", "sentence1": " ", "sentence2": ""})";
+    text += "\n";
+  }
+  file_ = write_file(directory_ / "blank.jsonl", text);
   const auto run = run_example("mnli", flags("run"));
+  EXPECT_EQ(run.code, 2) << run.output;
+  EXPECT_NE(run.output.find("blank.jsonl: no text has a word; name another field by --text-field"),
+            std::string::npos)
+      << run.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+}
+
+TEST_F(Mnli, HasNoTestWithoutATestFile) {
+  const auto run = run_example("mnli", flags("run", "--no-baseline"));
   ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_EQ(run.output.find("TF-IDF"), std::string::npos) << run.output;
+  EXPECT_FALSE(json::Document::load(directory_ / "run/metrics.json").root().find("baseline"));
   EXPECT_NE(run.output.find("\nDev accuracy after epoch 1: "), std::string::npos) << run.output;
   EXPECT_EQ(run.output.find("Test"), std::string::npos) << run.output;
   EXPECT_FALSE(json::Document::load(directory_ / "run/metrics.json").root().find("test"));

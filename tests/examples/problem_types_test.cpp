@@ -127,6 +127,9 @@ TEST_F(ProblemTypes, OfRegressionLearnsNumbers) {
   EXPECT_LT(dev.at("loss").number(), 1);
   EXPECT_GT(dev.at("metrics").at("pearson").number(), 0.99);
   EXPECT_FALSE(dev.find("accuracy"));
+  const auto baseline = metrics.root().at("baseline");
+  EXPECT_NEAR(baseline.at("mean").at("mean_squared_error").number(), 1.5 * 1.5, 0.01);
+  EXPECT_LT(baseline.at("linear").at("mean_squared_error").number(), 1);
   const auto config = document("run/model/config.json");
   EXPECT_EQ(config.root().at("problem_type").string(), "regression");
   EXPECT_EQ(config.root().at("id2label").at("0").string(), "LABEL_0");
@@ -150,6 +153,7 @@ TEST_F(ProblemTypes, OfSeveralLabelsLearnsEach) {
   EXPECT_EQ(dev.at("accuracy").number(), 1);
   EXPECT_EQ(dev.at("labels").at("good").at("support").integer(), 12);
   EXPECT_EQ(dev.at("micro_average").at("f1").number(), 1);
+  EXPECT_EQ(metrics.root().at("baseline").at("linear").at("micro_f1").number(), 1);
   const auto config = document("run/model/config.json");
   EXPECT_EQ(config.root().at("problem_type").string(), "multi_label_classification");
   const auto lines = predict("run");

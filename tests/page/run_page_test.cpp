@@ -51,6 +51,15 @@ TEST_F(RunPageTest, ShowsAdvice) {
   EXPECT_FALSE(has(page({}), "Advice"));
 }
 
+TEST_F(RunPageTest, ComparesTheModelWithSimpleOnes) {
+  const std::string text = page(
+      {.baseline = {{"on dev", "accuracy"}, {"this model", "0.5"}, {"most & frequent", "0.6"}}});
+  EXPECT_TRUE(has(text, "Beside simple models"));
+  EXPECT_TRUE(has(text, "most &amp; frequent"));
+  EXPECT_TRUE(has(text, "a &lt;b&gt;simple&lt;/b&gt; model is better"));
+  EXPECT_FALSE(has(page({}), "Beside simple models"));
+}
+
 TEST_F(RunPageTest, ShowsHostileTextsAsText) {
   const std::string text = page({.texts = tests::hostile_texts()});
   EXPECT_FALSE(has(text, "<script>document"));

@@ -40,6 +40,7 @@ struct MadePage {
   bool shows_texts = true;
   bool calibrated = false;
   std::vector<run::Advice> advice = {};
+  report::Rows baseline = {};  ///< figures of simple models
 
   /// Writes dev.jsonl, train_log.jsonl and report.html.
   void write(const std::filesystem::path& directory) const {
@@ -60,6 +61,7 @@ struct MadePage {
       tell(train::EpochEnd{epoch, epochs});
     }
     tell(train::FitEnd{steps, 12.5});
+    page.compare(baseline, "a <b>simple</b> model is better");
     const auto* const found = answers.find("dev");
     if (calibrated && found != nullptr) {
       const auto chosen = run::calibrate(*found, task());

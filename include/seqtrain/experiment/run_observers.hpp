@@ -67,6 +67,10 @@ class RunObservers {
   void finish_page(const run::Results& results, bool test_is_dev,
                    const page::RunPage::Explain& explain) {
     if (!parts_) return;
+    if (results.baseline) {
+      parts_->page.compare(report::baseline_rows(*results.dev, *results.baseline),
+                           report::baseline_warning(*results.dev, *results.baseline));
+    }
     parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev, explain,
                         results.advice);
   }

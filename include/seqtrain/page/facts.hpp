@@ -13,6 +13,7 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/run_log.hpp>
+#include <seqtrain/report/table.hpp>
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/calibrate.hpp>
@@ -99,7 +100,9 @@ struct PageContent {
   std::size_t conflicts_left_out = 0;
   const run::Calibrated* calibrated = nullptr;
   std::vector<run::Advice> advice = {};  ///< if the run is finished
-  std::string status = {};               ///< such as "finished"
+  report::Rows baseline = {};            ///< figures of this model and of simple ones
+  std::string baseline_note = {};
+  std::string status = {};  ///< such as "finished"
 };
 
 }  // namespace seqtrain::page

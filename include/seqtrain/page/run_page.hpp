@@ -15,6 +15,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/near_equal.hpp>
 #include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/page/baseline.hpp>
 #include <seqtrain/page/curves.hpp>
 #include <seqtrain/page/data.hpp>
 #include <seqtrain/page/decisions.hpp>
@@ -54,6 +55,7 @@ inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
     out += decisions_section(
         "dev", *page.dev, facts.task, page.calibrated,
         [&](std::size_t gold, std::size_t said) { return chosen.link(gold, said); });
+    out += baseline_section(page);
     out += calibration_section(page.calibrated, facts.task);
     out += examples_section(page, chosen, text_bytes);
   } else {
@@ -105,6 +107,12 @@ class RunPage {
   }
   void on(const train::FitEnd&) { attempt("trained"); }
 
+  /// Lets the page of the finished run compare its model with simple ones.
+  void compare(report::Rows rows, std::string note) {
+    baseline_ = std::move(rows);
+    baseline_note_ = std::move(note);
+  }
+
   /// Returns the window of an example that decided, if it was read in several.
   using Explain = std::function<std::optional<Passage>(const data::Example&)>;
 
@@ -139,6 +147,8 @@ class RunPage {
                      .test = shows_test_ ? answers_->find("test") : nullptr,
                      .calibrated = calibrated_,
                      .advice = advice_,
+                     .baseline = baseline_,
+                     .baseline_note = baseline_note_,
                      .status = status};
     if (page.log.steps > 0) {
       page.status += ", step " + html::count(page.log.step) + " of " + html::count(page.log.steps);
@@ -227,6 +237,8 @@ class RunPage {
   const run::AnswerKeeper* answers_;
   const run::Calibrated* calibrated_ = nullptr;
   std::vector<run::Advice> advice_;
+  report::Rows baseline_;
+  std::string baseline_note_;
   bool shows_test_ = true;
   Explain explain_ = {};
   bool compared_ = false;
