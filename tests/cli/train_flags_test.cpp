@@ -61,7 +61,7 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       "checkpoint-minutes", "keep-checkpoints", "keep-last-checkpoint", "resume", "grace-seconds",
       "logging-dir", "hp-tune", "push-to-hub", "hub-private-repo",
       // these use the trained model
-      "calibrate", "report-texts", "merge-adapter",
+      "calibrate", "report-texts", "merge-adapter", "no-baseline",
       // the number of processes; the program adds the parts of a step
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());

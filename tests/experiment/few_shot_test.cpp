@@ -176,7 +176,8 @@ TEST(PairPlan, RefusesSoManyExamplesThatPairsCannotBeListed) {
   const std::vector<std::int32_t> many(3001, 0);
   EXPECT_EQ(problem_of([&] { (void)make_pair_plan(many, 4, 7, 0); }),
             "--few-shot: lists all pairs, and those of 3001 examples are too many; it takes at "
-            "most 3000; with so many, train without it");
+            "most 3000; with so many, train without it, or with a smaller "
+            "--fraction-of-train-data");
 }
 
 TEST(PairPlan, IsTheOrderOfALoaderOfPairs) {
