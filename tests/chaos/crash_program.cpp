@@ -31,8 +31,8 @@
 #include <seqtrain/core/background.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/json_lines.hpp>
-#include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/run/model_files.hpp>
+#include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/run/save_run.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
