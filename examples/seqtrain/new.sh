@@ -24,6 +24,7 @@ case ${1-} in
 esac
 (($# == 1)) || fail "seqtrain new takes one name"
 [[ $1 =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] || fail "'$1' is no name: letters, digits, - and _, a letter first"
+[[ ! $1 =~ ^(all|clean|help|install|loss_test|package|test)$ ]] || fail "'$1' is a name of CMake's; choose another one"
 [[ ! -e $1 ]] || fail "$1 is there already; choose another name"
 here=$(dirname -- "$(realpath -- "$0")")
 mkdir -- "$1"

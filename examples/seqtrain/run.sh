@@ -66,7 +66,7 @@ foreach(source IN LISTS sources)
 endforeach()
 END
 cmp -s "$work/CMakeLists.new" "$work/CMakeLists.txt" || mv "$work/CMakeLists.new" "$work/CMakeLists.txt"
-touch "$work/sources"
+[[ -e $work/sources ]] || touch "$work/sources"
 grep -qxF -- "$source" "$work/sources" || printf '%s\n' "$source" >>"$work/sources"
 
 # quietly COMMAND…: shows what a command prints only if it fails.
@@ -76,6 +76,8 @@ quietly() {
   return 1
 }
 name=$(printf %s "$source" | md5sum | cut -c-32)
+# A file that was deleted meanwhile has no target.
+grep -qs "$name" "$work/build/build.ninja" "$work/build/Makefile" || touch "$work/sources"
 [[ -f $work/build/CMakeCache.txt ]] || {
   echo "The first program takes a minute or two, because the headers are precompiled for all" >&2
   generator=()

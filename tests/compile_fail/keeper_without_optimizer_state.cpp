@@ -1,4 +1,5 @@
 // error: a keeper saves checkpoints, but the model or the optimizer has no state_dict
+#include <seqtrain/checkpoint.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "../support/fakes.hpp"

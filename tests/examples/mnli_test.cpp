@@ -818,6 +818,8 @@ TEST_F(Mnli, TakesAllExamplesOfAFileThatNamesTheirSplits) {
   EXPECT_TRUE(metrics.root().find("test").has_value());
   const std::string predictions = tests::read_file(directory_ / "by_split/predictions.jsonl");
   EXPECT_EQ(std::ranges::count(predictions, '\n'), 14);
+  // The rows are those of the file, whose parts are mixed.
+  EXPECT_EQ(predictions.find(R"("split":"dev","row":1,)"), std::string::npos) << predictions;
 
   const auto by_group =
       run_example("mnli", base + "--group-field who --dev-fraction 0.3 " + "--output-dir " +

@@ -22,6 +22,7 @@ TEST(Watch, HasTheMeanLossOfTheLastEpochsSteps) {
       watch.on(tests::step(batch, 3, [loss] { return loss; }));
     }
     watch.on(train::EvalEnd{"dev", epoch, 3 * epoch, 1, report});
+    watch.on(train::EvalEnd{"test", epoch, 3 * epoch, 1, report});
     EXPECT_EQ(watch.evaluated_epoch(), static_cast<std::size_t>(epoch));
     EXPECT_DOUBLE_EQ(watch.training_loss(), static_cast<double>(10 * epoch + 2));
   }

@@ -129,9 +129,11 @@ TEST(Advice, OneTrainingLabel) {
   facts.training_labels = {0, 100};
   EXPECT_EQ(rules_of(facts), Names{"one_training_label"});
   EXPECT_EQ(advice::one_training_label(facts),
-            "all training examples have the label 'yes', so the model cannot learn another; "
-            "--fraction-of-train-data takes the first examples of a file, which must not be sorted "
-            "by label");
+            "all training examples have the label 'yes', so the model cannot learn another");
+  facts.dev.back().problem_type = ProblemType::multi_label;
+  facts.training_labels = {10, 0};  // most examples may have none
+  EXPECT_EQ(advice::one_training_label(facts), "");
+  facts.dev.back().problem_type = ProblemType::single_label;
   facts.training_labels = {1, 99};
   EXPECT_EQ(advice::one_training_label(facts), "");
 }

@@ -212,9 +212,11 @@ struct HoldOutOptions {
 };
 
 /// Returns a fraction of a file's examples, by `sample_by_label`, in memory. Sets `rows` to their
-/// indexes in the file.
+/// indexes in the file; all examples are returned as they are, with no `rows`.
 [[nodiscard]] inline EncodedFile sample_of(EncodedFile whole, double fraction,
                                            std::vector<std::size_t>& rows) {
+  rows.clear();
+  if (fraction == 1) return whole;
   rows = sample_by_label(whole.set.arrays().labels, fraction, "training set");
   if (rows.size() < whole.set.size()) whole.set = whole.set.select(rows);
   return whole;

@@ -99,6 +99,7 @@ class Groups {
   constexpr std::size_t long_text = 20;
   std::vector<std::uint64_t> words;
   detail::append_words(text, words);
+  if (words.empty()) words.push_back(std::hash<std::string_view>{}(text));  // such as :)
   if (pair) {
     words.push_back(1);  // marks the start of the second text
     detail::append_words(*pair, words);

@@ -11,6 +11,7 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
@@ -109,6 +110,14 @@ template <class Tokenizer>
   } catch (const Enough&) {
   }
   return counted.mean();
+}
+
+/// Returns it for the tokenizer of a model.
+[[nodiscard]] inline double tokens_a_word(const std::filesystem::path& file,
+                                          const ReadOptions& read, const Labels& labels,
+                                          const text::AnyTokenizer& tokenizer) {
+  return tokenizer.visit(
+      [&](const auto& family) { return tokens_a_word(file, read, labels, family); });
 }
 
 }  // namespace seqtrain::data

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -26,7 +27,11 @@ inline void learn_from_teacher(const Program& program, const Prepared& run, Exam
                                const std::stop_token& stop) {
   if (run.flags.teacher.empty()) return;
   const auto bytes = program.processes.once([&] {
-    const auto& rows = examples.train_rows;
+    auto rows = examples.train_rows;
+    if (rows.empty()) {
+      rows.resize(examples.train.set.size());
+      std::iota(rows.begin(), rows.end(), std::size_t{0});
+    }
     const auto logits = ask_teacher({.storages = program.storages,
                                      .flags = run.flags,
                                      .labels = run.labels,

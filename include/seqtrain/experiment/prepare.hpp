@@ -97,7 +97,7 @@ struct Examples {
   data::EncodedFile dev;
   std::optional<data::EncodedFile> test;
   std::string dev_file;                 ///< the file that has the dev examples
-  std::vector<std::size_t> train_rows;  ///< the rows of the training examples in their file
+  std::vector<std::size_t> train_rows;  ///< those of the training examples; empty if they are all
   std::vector<std::size_t> dev_rows;    ///< their rows in that file; empty if they are all of it
   data::ReadOptions dev_read;
 
@@ -128,9 +128,13 @@ inline void check_before_the_model(const Program& program, const cli::TrainFlags
     const std::string& file = *place;
     if (file.empty()) continue;
     const bool is_train = place == &flags.train_file;
-    const auto read = is_train ? train_read_options(flags) : flags.read_options();
+    auto read = is_train                   ? train_read_options(flags)
+                : place == &flags.dev_file ? flags.read_options(data::Split::dev)
+                                           : flags.read_options(data::Split::test);
+    // Several fields are of labels or of several targets, which regression does not have.
+    read.labelled = flags.label_field.find(',') == std::string::npos;
     const auto check = [&](const data::ExamplePlace& at, const data::Example& example) {
-      if (read.label_optional || !example.label.value_or("").empty()) return;
+      if (!read.labelled || read.label_optional || !example.label.value_or("").empty()) return;
       throw InputError{"the label is empty",
                        {.object = file, .line = static_cast<std::int64_t>(at.record)},
                        "write one, or leave out the row"};
@@ -341,10 +345,8 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   }
   log.warning(data::rare_label_warning(*run.results.data));
   log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
-  run.tokens_a_word = run.tokenizer.visit([&](const auto& tokenizer) {
-    return data::tokens_a_word(run.flags.train_file, train_read_options(run.flags), run.labels,
-                               tokenizer);
-  });
+  run.tokens_a_word = data::tokens_a_word(run.flags.train_file, train_read_options(run.flags),
+                                          run.labels, run.tokenizer);
   log.warning(run::advice::many_tokens_a_word({.tokens_a_word = run.tokens_a_word}));
   const bool keeps = run.model.has_kernels() || model::operators_keep_states(program.device);
   if (run.flags.freeze_encoder && keeps) {

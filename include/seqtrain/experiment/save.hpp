@@ -29,7 +29,7 @@ namespace seqtrain::experiment {
                                                    const Prepared& run,
                                                    std::span<const std::size_t> rows = {}) {
   run::PredictedSplit split{.name = name, .answers = answers};
-  if (left_out > 0 || !rows.empty()) {
+  if (left_out > 0 || !rows.empty() || read.split != data::Split::all) {
     split.records = data::record_numbers(file, read, run.labels, rows);
   }
   return split;

@@ -38,7 +38,7 @@ class Watch {
   [[nodiscard]] run::AnswerKeeper& answers();
   /// Returns the observers that write to the run's directory. Those of other processes do nothing.
   [[nodiscard]] RunObservers& observers();
-  /// Returns the number of epochs done before the last evaluation.
+  /// Returns the number of epochs done before the last evaluation on dev.
   [[nodiscard]] std::size_t evaluated_epoch() const;
   /// Returns the mean loss of the steps of that epoch that this process has taken, or NaN if it
   /// took none.

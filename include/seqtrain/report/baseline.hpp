@@ -59,7 +59,8 @@ inline std::string baseline_warning(const metrics::ClassificationReport& dev,
                           : dev.problem_type == ProblemType::multi_label
                               ? "always answering the labels that most examples have"
                               : "always answering the most frequent label";
-  const std::string than = !above(best, own.value) ? ", which is this run's too"
+  const std::string than = std::isnan(own.value)     ? ", and this run's is not a number"
+                           : !above(best, own.value) ? ", which is this run's too"
                            : own.greater_is_better
                                ? ", above this run's " + log::fixed(own.value, 4)
                                : ", below this run's " + log::fixed(own.value, 4);

@@ -45,8 +45,9 @@ class Cadence {
     const std::int64_t before = event.epoch == epoch_ ? batch_ : 0;
     epoch_ = event.epoch;
     batch_ = event.batch;
-    const std::int64_t parts = (event.batches + every_ - 1) / every_;
-    const auto done = [&](std::int64_t batch) { return batch * parts / event.batches; };
+    const std::int64_t batches = std::max<std::int64_t>(event.batches, 1);
+    const std::int64_t parts = (batches - 1) / every_ + 1;
+    const auto done = [&](std::int64_t batch) { return batch * parts / batches; };
     const bool first_or_last = event.step == 1 || event.step == event.steps;
     return first_or_last || done(event.batch) > done(before);
   }

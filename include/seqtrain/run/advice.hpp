@@ -124,16 +124,16 @@ inline Remedy weigh_labels(const AdviceFacts& facts) {
 
 /// Says that the training examples have only one label.
 inline std::string one_training_label(const AdviceFacts& facts) {
+  const bool has_one =
+      facts.dev.empty() || facts.dev.back().problem_type == ProblemType::single_label;
   const auto& counts = facts.training_labels;
+  if (!has_one) return {};
   const auto none = static_cast<std::size_t>(std::ranges::count(counts, 0U));
   if (counts.size() < 2 || counts.size() - none != 1) return {};
   const auto label = std::ranges::find_if(counts, [](std::size_t count) { return count > 0; });
   return "all training examples have the label '" +
          shown(facts.labels[static_cast<std::size_t>(label - counts.begin())]) +
-         "', so the model cannot learn another" +
-         remedies(facts, {{"fraction-of-train-data",
-                           "--fraction-of-train-data takes the first examples of a file, which "
-                           "must not be sorted by label"}});
+         "', so the model cannot learn another";
 }
 
 /// Returns the label that a model answers to every example of dev, although not all have it.

@@ -27,7 +27,7 @@ SEQTRAIN_SEPARATE void Model::answer(std::string_view text, std::optional<std::s
 }
 
 SEQTRAIN_SEPARATE std::size_t LearnerOptions::most_examples() const {
-  return (std::size_t{1} << 22) / std::max<std::size_t>(labels, 1);
+  return std::max<std::size_t>((std::size_t{1} << 22) / std::max<std::size_t>(labels, 1), 1);
 }
 
 SEQTRAIN_SEPARATE Learner::Learner(LearnerOptions options)

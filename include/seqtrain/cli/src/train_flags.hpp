@@ -69,6 +69,8 @@ SEQTRAIN_SEPARATE void TrainFlags::validate() const {
   MachineFlags::validate();
   require(layerwise_lr_decay == 1 || !freeze_encoder, "layerwise-lr-decay",
           "needs an encoder that learns");
+  require(split_field.empty() || teacher.empty(), "split-field",
+          "does not go with --teacher, which answers all examples of a file");
   require(!skip_unlabelled || teacher.empty(), "skip-unlabelled",
           "does not go with --teacher, which gives the targets of such examples");
   require(optim != Optimizer::muon || !freeze_encoder, "optim",

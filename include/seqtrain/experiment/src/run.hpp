@@ -71,13 +71,14 @@ SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<Sta
   Prepared& prepared = state_->prepared;
   Examples& examples = state_->examples;
   auto loss = flags().loss_for<model::LossOptions>(examples.train.set, prepared.labels);
-  if (is_first()) {
-    prepared.results.baseline =
-        judge_baseline(state_->program, prepared, examples, loss.class_weights);
-  }
+  const auto class_weights = loss.class_weights;
   prepared.model.set_loss(std::move(loss));
-  learn_from_teacher(program, prepared, examples, state_->signals.token());
   if (flags().few_shot) learn_from_few(program, prepared, examples.train.set);
+  // A teacher's targets replace the labels, of which simple models learn.
+  if (is_first()) {
+    prepared.results.baseline = judge_baseline(program, prepared, examples, class_weights);
+  }
+  learn_from_teacher(program, prepared, examples, state_->signals.token());
   if (is_first()) state_->page = page_options(program, prepared, examples);
 }
 SEQTRAIN_SEPARATE Run::~Run() = default;

@@ -54,6 +54,7 @@ SEQTRAIN_SEPARATE void Watch::on(const train::EvalAnswers& event) {
 }
 SEQTRAIN_SEPARATE void Watch::on(const train::EvalEnd& event) {
   state_->tell(event);
+  if (event.split != "dev") return;
   state_->evaluated_epoch = static_cast<std::size_t>(event.epoch);
   state_->training_loss = state_->steps.take();
 }
