@@ -26,6 +26,7 @@ class TermTable {
   }
 
   [[nodiscard]] std::size_t size() const { return terms_.size(); }
+  /// Returns the term with this index, in the order of insertion.
   [[nodiscard]] Term term(std::size_t index) const { return terms_[index]; }
   /// Returns the number of texts that have the term.
   [[nodiscard]] std::uint32_t texts(std::size_t index) const { return texts_[index]; }

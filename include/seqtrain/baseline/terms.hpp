@@ -17,8 +17,10 @@ using Term = std::uint64_t;
 
 /// The kinds of terms. Those of a second text are other terms than those of the first.
 enum class Part : std::uint8_t { words, characters, words_of_pair, characters_of_pair };
+/// The number of kinds.
 inline constexpr std::size_t parts = 4;
 
+/// Returns the number of the `Part` that a term belongs to.
 [[nodiscard]] constexpr std::size_t part_of(Term term) {
   return static_cast<std::size_t>(term >> 62);
 }
