@@ -16,6 +16,7 @@
 #include <seqtrain/baseline/model.hpp>
 #include <seqtrain/baseline/scores.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/metrics/metric.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/shared_data.hpp"
@@ -92,7 +93,8 @@ void expect_golden(const std::string& name, const Task& task,
   const auto expect = [&](const char* which, const metrics::ClassificationReport& report) {
     const auto figures = golden.at(which).items();
     if (is_number) {
-      EXPECT_NEAR(figure(report, "mean_squared_error"), figures[0].number(), 0.005);
+      EXPECT_NEAR(metrics::value_of(report.figures, "mean_squared_error"), figures[0].number(),
+                  0.005);
       return;
     }
     EXPECT_NEAR(report.accuracy, figures[0].number(), 0.005) << name << ' ' << which;

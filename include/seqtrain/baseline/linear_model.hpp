@@ -18,7 +18,7 @@ enum class Loss {
   squared   ///< half of the squared difference
 };
 
-/// What a linear model learns from.
+/// The examples of a linear model: rows of numbers with their targets, and the loss.
 struct LinearData {
   const TiledRows& rows;
   std::size_t outputs = 1;

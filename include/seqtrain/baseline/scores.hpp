@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +8,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 
 namespace seqtrain::baseline {
@@ -23,15 +23,6 @@ struct Scores {
   bool weighted = false;                   ///< true if the training examples had class weights
 };
 
-/// Returns the figure of a report with this name, or NaN.
-[[nodiscard]] inline double figure(const metrics::ClassificationReport& report,
-                                   std::string_view name) {
-  for (const auto& [known, value] : report.figures) {
-    if (known == name) return value;
-  }
-  return std::nan("");
-}
-
 /// The figure by which a run's model is compared with simple ones.
 struct Headline {
   std::string_view name;
@@ -43,7 +34,7 @@ struct Headline {
 /// labels, otherwise the accuracy, or the macro F1 if classes have weights.
 [[nodiscard]] inline Headline headline(const metrics::ClassificationReport& report, bool weighted) {
   if (report.problem_type == ProblemType::regression) {
-    return {"mean squared error", figure(report, "mean_squared_error"), false};
+    return {"mean squared error", metrics::value_of(report.figures, "mean_squared_error"), false};
   }
   if (report.problem_type == ProblemType::multi_label) {
     return {"micro F1", metrics::micro_average(report.confusion).f1};

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/random.hpp>
@@ -60,16 +61,42 @@ inline std::uint64_t similar_hash(std::span<const std::uint64_t> words) {
   return result;
 }
 
-/// The most bits in which the hashes of similar texts differ.
-constexpr int most_bits = 3;
+/// Items by hashes, in which similar hashes are found: those that differ in at most three bits
+/// agree in at least one of four quarters.
+class SimilarHashes {
+ public:
+  /// Calls `use(item)` for the items that were added with a similar hash, for some of them several
+  /// times. A hash of 0 is similar to none.
+  template <class Use>
+  void for_each(std::uint64_t hash, const Use& use) const {
+    for (unsigned quarter = 0; quarter < 4 && hash != 0; ++quarter) {
+      const auto others = quarters_.find(quarter_of(hash, quarter));
+      if (others == quarters_.end()) continue;
+      for (const auto& [other, item] : others->second) {
+        if (std::popcount(hash ^ other) <= most_bits) use(item);
+      }
+    }
+  }
 
-/// The most texts with which a text is compared among those that share a quarter of its hash.
-constexpr std::size_t most_compared = 20;
+  /// Adds an item. Of those that share a quarter of their hashes only the first 20 are found.
+  void add(std::uint64_t hash, std::size_t item) {
+    for (unsigned quarter = 0; quarter < 4 && hash != 0; ++quarter) {
+      auto& others = quarters_[quarter_of(hash, quarter)];
+      if (others.size() < most_compared) others.emplace_back(hash, item);
+    }
+  }
 
-/// Returns a quarter of a hash with its number.
-inline std::uint64_t quarter_of(std::uint64_t hash, unsigned quarter) {
-  return (hash >> (16 * quarter) & 0xFFFF) | std::uint64_t{quarter} << 16;
-}
+ private:
+  static constexpr int most_bits = 3;
+  static constexpr std::size_t most_compared = 20;
+
+  /// Returns a quarter of a hash with its number.
+  static std::uint64_t quarter_of(std::uint64_t hash, unsigned quarter) {
+    return (hash >> (16 * quarter) & 0xFFFF) | std::uint64_t{quarter} << 16;
+  }
+
+  std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint64_t, std::size_t>>> quarters_;
+};
 
 /// Disjoint sets that can be joined: each item leads to the first item of its set.
 class Groups {
@@ -116,19 +143,11 @@ class Groups {
     std::span<const TextKey> keys) {
   detail::Groups groups{keys.size()};
   std::unordered_map<std::uint64_t, std::size_t> equal;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> quarters;
+  detail::SimilarHashes similar;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     groups.join(i, equal.emplace(keys[i].words, i).first->second);
-    if (keys[i].similar == 0) continue;
-    // Hashes that differ in three bits agree in at least one of four quarters.
-    for (unsigned quarter = 0; quarter < 4; ++quarter) {
-      auto& others = quarters[detail::quarter_of(keys[i].similar, quarter)];
-      for (const std::size_t other : others) {
-        const auto differing = keys[i].similar ^ keys[other].similar;
-        if (std::popcount(differing) <= detail::most_bits) groups.join(i, other);
-      }
-      if (others.size() < detail::most_compared) others.push_back(i);
-    }
+    similar.for_each(keys[i].similar, [&](std::size_t other) { groups.join(i, other); });
+    similar.add(keys[i].similar, i);
   }
   std::unordered_map<std::size_t, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < keys.size(); ++i) members[groups.find(i)].push_back(i);
@@ -143,14 +162,11 @@ class Groups {
 /// Returns the number of texts of `dev` that equal a text of `train` as `near_equal` compares them.
 [[nodiscard]] inline std::size_t count_near_equal(std::span<const TextKey> train,
                                                   std::span<const TextKey> dev) {
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> equal, quarters;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> equal;
+  detail::SimilarHashes similar;
   for (std::size_t i = 0; i < dev.size(); ++i) {
     equal[dev[i].words].push_back(i);
-    if (dev[i].similar == 0) continue;
-    for (unsigned quarter = 0; quarter < 4; ++quarter) {
-      auto& others = quarters[detail::quarter_of(dev[i].similar, quarter)];
-      if (others.size() < detail::most_compared) others.push_back(i);
-    }
+    similar.add(dev[i].similar, i);
   }
   std::vector<bool> found(dev.size());
   for (const TextKey& key : train) {
@@ -158,13 +174,7 @@ class Groups {
       for (const std::size_t i : same->second) found[i] = true;
       equal.erase(same);
     }
-    for (unsigned quarter = 0; quarter < 4 && key.similar != 0; ++quarter) {
-      const auto others = quarters.find(detail::quarter_of(key.similar, quarter));
-      if (others == quarters.end()) continue;
-      for (const std::size_t i : others->second) {
-        if (std::popcount(key.similar ^ dev[i].similar) <= detail::most_bits) found[i] = true;
-      }
-    }
+    similar.for_each(key.similar, [&](std::size_t i) { found[i] = true; });
   }
   return static_cast<std::size_t>(std::ranges::count(found, true));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -124,13 +125,14 @@ inline void check_before_the_model(const Program& program, const cli::TrainFlags
   if (!storage::is_elsewhere(flags.model, program.storages)) return;
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
-  for (const auto* const place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
-    const std::string& file = *place;
+  const std::array<std::pair<const std::string&, data::ReadOptions>, 3> files{
+      {{flags.train_file, train_read_options(flags)},
+       {flags.dev_file, flags.read_options(data::Split::dev)},
+       {flags.test_file, flags.read_options(data::Split::test)}}};
+  for (const auto& [name, options] : files) {
+    const std::string& file = name;
     if (file.empty()) continue;
-    const bool is_train = place == &flags.train_file;
-    auto read = is_train                   ? train_read_options(flags)
-                : place == &flags.dev_file ? flags.read_options(data::Split::dev)
-                                           : flags.read_options(data::Split::test);
+    auto read = options;
     // Several fields are of labels or of several targets, which regression does not have.
     read.labelled = flags.label_field.find(',') == std::string::npos;
     const auto check = [&](const data::ExamplePlace& at, const data::Example& example) {

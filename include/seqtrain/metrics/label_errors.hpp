@@ -21,7 +21,7 @@ struct LabelError {
   double score = 0;           ///< the score of the given label
 };
 
-/// What confident learning finds out about the labels of a set.
+/// The result of confident learning: the labels of a set that are probably wrong.
 struct LabelErrors {
   /// The rows whose labels are probably wrong, the least likely label first.
   std::vector<LabelError> rows = {};

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +52,12 @@ struct Figure {
   std::string name;
   double value = 0;
 };
+
+/// Returns the value of the figure with this name, or NaN if there is none.
+[[nodiscard]] inline double value_of(std::span<const Figure> figures, std::string_view name) {
+  const auto found = std::ranges::find(figures, name, &Figure::name);
+  return found == figures.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
+}
 
 /// Returns a metric's name and value.
 template <Metric T>

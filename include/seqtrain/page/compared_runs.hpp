@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -199,11 +198,6 @@ inline std::string flag_of(const ComparedRun& run, const std::string& name) {
   return "The losses are of different kinds and cannot be compared: the runs differ in " + names;
 }
 
-inline double figure_of(const ComparedRun& run, const std::string& name) {
-  const auto found = std::ranges::find(run.figures, name, &metrics::Figure::name);
-  return found == run.figures.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
-}
-
 template <class Name, class Range>
 void add_new(std::vector<std::string>& names, const Range& range, const Name& name) {
   for (const auto& each : range) {
@@ -227,7 +221,7 @@ report::Rows rows_by_name(const std::string& head, std::span<const ComparedRun> 
 
 /// Returns a figure as text. Accuracy has its 95 % interval if there are predictions.
 inline std::string figure_text(const ComparedRun& run, const std::string& name) {
-  const double value = figure_of(run, name);
+  const double value = metrics::value_of(run.figures, name);
   const std::string text = name == "examples" ? html::number(value, 12) : html::number(value);
   if (name != "accuracy" || !run.accuracy) return text;
   return text + " [" + log::fixed(run.accuracy->low, 4) + ", " + log::fixed(run.accuracy->high, 4) +

@@ -27,8 +27,7 @@ struct LoggedEvaluation {
 
   /// Returns a figure, or NaN if there is none with this name.
   [[nodiscard]] double figure(std::string_view name) const {
-    const auto found = std::ranges::find(figures, name, &metrics::Figure::name);
-    return found == figures.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
+    return metrics::value_of(figures, name);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <seqtrain/baseline/scores.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/report/table.hpp>
 
@@ -23,8 +24,8 @@ inline Rows baseline_rows(const metrics::ClassificationReport& dev,
   if (has_several) rows.front().emplace_back("micro f1");
   const auto add = [&](const char* name, const metrics::ClassificationReport& report) {
     if (is_number) {
-      const double pearson = baseline::figure(report, "pearson");  // not of a constant
-      rows.push_back({name, log::fixed(baseline::figure(report, "mean_squared_error"), 4),
+      const double pearson = metrics::value_of(report.figures, "pearson");  // not of a constant
+      rows.push_back({name, log::fixed(metrics::value_of(report.figures, "mean_squared_error"), 4),
                       std::isfinite(pearson) ? log::fixed(pearson, 4) : ""});
       return;
     }

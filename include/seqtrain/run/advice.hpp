@@ -23,8 +23,8 @@
 
 namespace seqtrain::run {
 
-/// What is known of a run when it ends. A member that is not known has its default, and rules that
-/// need it give no advice.
+/// The facts of a finished run that advice follows from. A member that is not known has its
+/// default, and rules that need it give no advice.
 struct AdviceFacts {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 

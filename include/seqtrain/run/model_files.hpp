@@ -10,7 +10,7 @@
 
 namespace seqtrain::run {
 
-/// What a run saves of its model. It refers to the model.
+/// The parts of a model that a run saves. It refers to the model.
 struct ModelFiles {
   /// Writes the model's files to a directory. Empty means model.safetensors with the state_dict.
   std::function<void(const std::filesystem::path&)> save = {};
