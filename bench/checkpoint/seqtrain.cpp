@@ -5,7 +5,7 @@
 #include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/checkpoint/checkpoint_folder.hpp>
 #include <seqtrain/sink/directory.hpp>
-#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 
 #include "training.hpp"
 

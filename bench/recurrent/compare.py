@@ -32,7 +32,7 @@ def main():
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     given = parser.parse_args()
-    ours = [given.program, "--passes"]
+    ours = [given.program, "--backend"]
     fastai = [given.python, here / "peer.py", "--loop"]
     programs = {"seqtrain, fp32": [*ours, "kernels"], "seqtrain, bf16": [*ours, "kernels", "--precision", "bf16"],
                 "seqtrain by torch's operators": [*ours, "torch"], "fastai's Learner": [*fastai, "learner"],

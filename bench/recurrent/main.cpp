@@ -1,7 +1,7 @@
 // Measures training steps of an AWD-LSTM on made-up words. The model is the language model or the
-// classifier; the hand-written passes or torch's operators compute it.
+// classifier; the hand-written backend or torch's operators compute it.
 //
-// recurrent [--task language|classifier] [--passes kernels|torch] [--precision fp32|bf16]
+// recurrent [--task language|classifier] [--backend kernels|torch] [--precision fp32|bf16]
 // [--threads N] [--vocabulary N] [--batch N] [--bptt N] [--width N] [--steps N]
 //
 // Prints one JSON object: the seconds of the median step after the first one, and the process's
@@ -31,7 +31,7 @@ namespace {
 
 struct Settings {
   std::int64_t vocabulary, batch, bptt, width, steps;
-  model::RecurrentPasses passes;
+  model::RecurrentBackend backend;
 };
 
 std::int32_t word(const Settings& settings, std::uint64_t index) {
@@ -69,13 +69,13 @@ data::Batch classifier_batch(const Settings& settings, std::int64_t index) {
 }
 
 model::LanguageModel language_model(const Settings& settings) {
-  return model::LanguageModel{settings.vocabulary, {.seed = 1, .passes = settings.passes}};
+  return model::LanguageModel{settings.vocabulary, {.seed = 1, .backend = settings.backend}};
 }
 
-/// Compares the hand-written passes with torch's operators on a small batch without dropout.
+/// Compares the hand-written backend with torch's operators on a small batch without dropout.
 void check(const Settings& settings) {
-  const auto loss_of = [&](const model::RecurrentPasses& passes) {
-    model::LanguageModel model{500, {.dropout = {0, 0, 0, 0, 0}, .seed = 1, .passes = passes}};
+  const auto loss_of = [&](const model::RecurrentBackend& backend) {
+    model::LanguageModel model{500, {.dropout = {0, 0, 0, 0, 0}, .seed = 1, .backend = backend}};
     Settings small = settings;
     small.vocabulary = 500;
     small.batch = 4;
@@ -87,8 +87,8 @@ void check(const Settings& settings) {
     }
     return static_cast<double>(model.accumulate(language_batch(small, 0), 1));
   };
-  const double difference = loss_of(settings.passes) - loss_of({.autograd = true});
-  const bool rounded = settings.passes.precision == model::Precision::bf16;
+  const double difference = loss_of(settings.backend) - loss_of({.autograd = true});
+  const bool rounded = settings.backend.precision == model::Precision::bf16;
   if (std::abs(difference) < (rounded ? 2e-2 : 1e-4)) return;
   throw std::runtime_error{"the losses differ by " + std::to_string(difference)};
 }
@@ -129,8 +129,8 @@ int main(int argc, char** argv) {
         .bptt = std::stoll(take("bptt", "70")),
         .width = std::stoll(take("width", "400")),
         .steps = std::stoll(take("steps", "4")),
-        .passes = {.precision = model::precision_named(take("precision", "fp32")),
-                   .autograd = take("passes", "kernels") == "torch"}};
+        .backend = {.precision = model::precision_named(take("precision", "fp32")),
+                    .autograd = take("backend", "kernels") == "torch"}};
     bench::check(settings);
     const auto seconds =
         task == "language"
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
                                                          {.labels = {"no", "yes"},
                                                           .bptt = settings.bptt,
                                                           .seed = 1,
-                                                          .passes = settings.passes}},
+                                                          .backend = settings.backend}},
                                 settings, bench::classifier_batch);
     std::cout << R"({"seconds": )" << seconds[seconds.size() / 2] << R"(, "least": )"
               << seconds.front() << R"(, "mebibytes": )" << peak_memory_mib() << "}\n";

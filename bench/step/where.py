@@ -5,7 +5,7 @@
     where.py --data perf.data      reads what `perf record` has written
 
 Needs perf, with which a user may sample. The shares are of the samples of the whole program, on all threads.
-`other` includes reading, encoding and the system. The names are those of the hand-written passes.
+`other` includes reading, encoding and the system. The names are those of the hand-written backend.
 """
 import re
 import subprocess

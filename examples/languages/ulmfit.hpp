@@ -61,7 +61,7 @@ class UlmfitStages {
                                           .padding_id = tokenizer_.pad_id(),
                                           .seed = static_cast<std::uint64_t>(job_.seed),
                                           .device = job_.device,
-                                          .passes = {.precision = job_.precision}}};
+                                          .backend = {.precision = job_.precision}}};
     auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
       const auto report = seqtrain::train::evaluate(model, valid, {.split = "valid"});
@@ -97,7 +97,7 @@ class UlmfitStages {
                                                    .padding_id = tokenizer_.pad_id(),
                                                    .seed = static_cast<std::uint64_t>(job_.seed),
                                                    .device = job_.device,
-                                                   .passes = {.precision = job_.precision}}};
+                                                   .backend = {.precision = job_.precision}}};
     classifier.take_encoder(source);
     return classifier;
   }

@@ -54,7 +54,7 @@ class UlmfitCycles {
                                                    .padding_id = tokenizer_.pad_id(),
                                                    .seed = static_cast<std::uint64_t>(job_.seed),
                                                    .device = job_.device,
-                                                   .passes = {.precision = job_.precision}}};
+                                                   .backend = {.precision = job_.precision}}};
     classifier.take_encoder(train_language_model());
     const std::size_t all = classifier.groups().size();
     const auto learn = [&](const std::string& stage, std::size_t groups, std::int64_t epochs) {
@@ -82,7 +82,7 @@ class UlmfitCycles {
                                           .padding_id = tokenizer_.pad_id(),
                                           .seed = static_cast<std::uint64_t>(job_.seed),
                                           .device = job_.device,
-                                          .passes = {.precision = job_.precision}}};
+                                          .backend = {.precision = job_.precision}}};
     const bool is_pretrained = load_pretrained(job_, model, words_);
     const std::int64_t epochs =
         job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;

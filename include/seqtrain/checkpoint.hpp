@@ -5,4 +5,4 @@
 #include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/checkpoint/run_record.hpp>
 #include <seqtrain/checkpoint/same_run.hpp>
-#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/checkpoint/with_checkpointer.hpp>

@@ -2,5 +2,5 @@
 
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/replicated.hpp>
-#include <seqtrain/dist/shared_keeper.hpp>
+#include <seqtrain/dist/shared_checkpointer.hpp>
 #include <seqtrain/dist/world.hpp>

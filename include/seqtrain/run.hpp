@@ -1,8 +1,8 @@
 #pragma once
 
 #include <seqtrain/run/advice.hpp>
-#include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/calibrate.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/run/model_files.hpp>
 #include <seqtrain/run/predictions.hpp>

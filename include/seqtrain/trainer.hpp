@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/checkpoint/with_checkpointer.hpp>
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/sink/publish.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/fit.hpp>
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/gradients.hpp>
-#include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/window.hpp>
@@ -40,7 +40,7 @@ class Trainer {
 
   /// Trains and returns a report. Further arguments come in any order: a dev loader, on which the
   /// model is evaluated after each epoch; observers, which receive events; metrics; a
-  /// `train::BestModel`; a `train::Keeper`, which replaces the checkpoints in the sink that
+  /// `train::BestModel`; a `train::Checkpointer`, which replaces the checkpoints in the sink that
   /// `options.checkpoint` asks for. Throws `InputError` if an option is out of range,
   /// `train::Stopped` if `options.stop` is requested, `Error` if gradients are not finite, and
   /// passes on the exceptions of policies and arguments.
@@ -48,9 +48,12 @@ class Trainer {
   train::FitReport fit(const train::FitOptions& options, Parts&&... parts) {
     train::check_parts<M, O, Parts...>();
     options.validate();
-    return checkpoint::with_keeper<M, O>(
+    return checkpoint::with_checkpointer<M, O>(
         sink_, options,
-        [&](const train::KeeperRef& keeper) { return run(options, keeper, parts...); }, parts...);
+        [&](const train::CheckpointerRef& checkpointer) {
+          return run(options, checkpointer, parts...);
+        },
+        parts...);
   }
 
   /// Evaluates the model on a loader's examples without training. Observers and metrics may follow.
@@ -78,34 +81,35 @@ class Trainer {
 
  private:
   using B = typename M::batch_type;
-  using Keeper = const train::KeeperRef&;
+  using Checkpointer = const train::CheckpointerRef&;
 
   template <class... Parts>
-  train::FitReport run(const train::FitOptions& options, Keeper keeper, Parts&... parts) {
+  train::FitReport run(const train::FitOptions& options, Checkpointer checkpointer,
+                       Parts&... parts) {
     auto fit = train::begin_fit(options, model_, loader_, parts...);
-    restore(fit, keeper);
+    restore(fit, checkpointer);
     train::notify(fit.begin_event(), parts...);
-    if (options.stop.stop_requested()) safe_point(fit, keeper, parts...);
+    if (options.stop.stop_requested()) safe_point(fit, checkpointer, parts...);
     while (!fit.is_done()) {
-      train_epoch(fit, keeper, parts...);
+      train_epoch(fit, checkpointer, parts...);
       // Saved as it is: a longer run would continue inside an epoch that max_steps cuts short.
       const bool cut = fit.state.position.batch < loader_.batches_in(fit.state.position.epoch);
-      if (cut) save(train::Moment::end, fit, keeper, parts...);
-      end_epoch(fit, keeper, parts...);
+      if (cut) save(train::Moment::end, fit, checkpointer, parts...);
+      end_epoch(fit, checkpointer, parts...);
       train::notify(fit.epoch_event(), parts...);
       if (cut) break;
-      safe_point(fit, keeper, parts...);
-      if (fit.is_done()) save(train::Moment::end, fit, keeper, parts...);
+      safe_point(fit, checkpointer, parts...);
+      if (fit.is_done()) save(train::Moment::end, fit, checkpointer, parts...);
     }
     train::exchange_averages(optimizer_, model_);
     fit.apply_best(model_);
     train::notify(fit.end_event(), parts...);
-    return fit.report(keeper.problem());
+    return fit.report(checkpointer.problem());
   }
 
   /// Trains the rest of the current epoch, up to the last step of the run.
   template <class Fit, class... Parts>
-  void train_epoch(Fit& fit, Keeper keeper, Parts&... parts) {
+  void train_epoch(Fit& fit, Checkpointer checkpointer, Parts&... parts) {
     const auto [epoch, done, steps] = fit.state.position;
     const std::int64_t of = loader_.batches_in(epoch);
     if (steps == fit.length.steps || done == of) return;
@@ -113,7 +117,7 @@ class Trainer {
     train::for_each_batch(loader_, epoch, done, [&](const B& batch) {
       if (!window.add(batch)) return true;
       step(fit, window.batches(), of, parts...);
-      safe_point(fit, keeper, parts...);
+      safe_point(fit, checkpointer, parts...);
       return fit.state.position.step < fit.length.steps;
     });
     settle(fit, /*wait=*/true, parts...);
@@ -144,28 +148,28 @@ class Trainer {
 
   /// Evaluates the epoch, and keeps its parameters if it is the best one.
   template <class Fit, class... Parts>
-  void end_epoch(Fit& fit, Keeper keeper, Parts&... parts) {
+  void end_epoch(Fit& fit, Checkpointer checkpointer, Parts&... parts) {
     try {
       train::with_averages(optimizer_, model_, [&] {
         fit.evaluate_dev(model_, parts...);
         fit.end_epoch(model_);
       });
     } catch (const train::Stopped&) {
-      safe_point(fit, keeper, parts...);
+      safe_point(fit, checkpointer, parts...);
       throw;
     }
   }
 
-  /// Lets the keeper save between two steps, then throws `Stopped` if a stop is requested.
+  /// Lets the checkpointer save between two steps, then throws `Stopped` if a stop is requested.
   template <class Fit, class... Parts>
-  void safe_point(Fit& fit, Keeper keeper, Parts&... parts) {
+  void safe_point(Fit& fit, Checkpointer checkpointer, Parts&... parts) {
     const bool last = fit.options.stop.stop_requested();
-    save(last ? train::Moment::stop : train::Moment::step, fit, keeper, parts...);
+    save(last ? train::Moment::stop : train::Moment::step, fit, checkpointer, parts...);
     if (last) throw train::Stopped{fit.stopped()};
   }
 
   template <class Fit, class... Parts>
-  void save(train::Moment moment, Fit& fit, Keeper keeper, Parts&... parts) {
+  void save(train::Moment moment, Fit& fit, Checkpointer checkpointer, Parts&... parts) {
     if constexpr (Checkpointable<M, O>) {
       // Its errors end the fit.
       if (moment != train::Moment::step) settle(fit, /*wait=*/true, parts...);
@@ -174,14 +178,14 @@ class Trainer {
         train::visit_states(model_, optimizer_, visit, settled);
         fit.visit_best(visit);
       };
-      keeper.save(moment, {fit.state, tensors});
+      checkpointer.save(moment, {fit.state, tensors});
     }
   }
 
   template <class Fit>
-  void restore(Fit& fit, Keeper keeper) {
+  void restore(Fit& fit, Checkpointer checkpointer) {
     if constexpr (Checkpointable<M, O>) {
-      const auto saved = keeper.restore(fit.plan());
+      const auto saved = checkpointer.restore(fit.plan());
       if (!saved) return;
       fit.restore(*saved, loader_);
       model_.load_state_dict(saved->tensors("model"));

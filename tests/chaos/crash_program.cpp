@@ -155,8 +155,8 @@ struct AtOnce {
   void stop() {}
 };
 
-/// Prints each step, and the step that the keeper says is saved. Waits until a checkpoint that is
-/// being written is complete, so that the next step has one too.
+/// Prints each step, and the step that the checkpointer says is saved. Waits until a checkpoint
+/// that is being written is complete, so that the next step has one too.
 struct Progress {
   log::Log log;
   std::function<std::string()> unfinished;
@@ -182,16 +182,16 @@ void train_in(const fs::path& directory, const log::Log& log) {
   const run::RunDirectory run{{.path = directory / "run", .overwrite = true}};
   const train::CheckpointOptions options{
       .every = 1, .keep = 2, .settings = {{"seed", "1"}}, .log = report::notices_to(log)};
-  checkpoint::BasicCheckpoints<sink::Directory, sink::Any, Worker> keeper{
+  checkpoint::BasicCheckpoints<sink::Directory, sink::Any, Worker> checkpointer{
       sink::Directory{directory / "checkpoints"}, nullptr, options};
-  keeper.lock();  // before `create` removes files of a killed run
+  checkpointer.lock();  // before `create` removes files of a killed run
   run.create();
   report::JsonLines records{run.log(), {.every = 1, .warn = log.warnings()}};
   tests::FakeLoader loader{{1, -2, 0.5, 3, -1, 2}, 2};
   Trainer trainer{WideModel{}, tests::FakeSgd{0.01}, loader, sink::Directory{directory / "job"}};
   const auto fitted =
       trainer.fit({.epochs = 2, .metric_for_best_model = "loss"}, loader, train::BestModel{},
-                  Progress{log, [&] { return keeper.unfinished(); }}, records, keeper);
+                  Progress{log, [&] { return checkpointer.unfinished(); }}, records, checkpointer);
   const auto save_tokenizer = [](const fs::path& directory) {
     fs::copy_file(fs::path{SEQTRAIN_TESTS_DIR} / "chaos/crash_points.py",
                   directory / "crash_points.py", fs::copy_options::overwrite_existing);
@@ -200,7 +200,7 @@ void train_in(const fs::path& directory, const log::Log& log) {
     run::save_run(run, files, save_tokenizer, {.dev = fitted.dev.back()});
   });
   trainer.publish(run.path(), run.results(), "model");
-  if (!keeper.problem().empty()) throw Error{keeper.problem()};
+  if (!checkpointer.problem().empty()) throw Error{checkpointer.problem()};
   log.info("The model is in " + run.path().string());
 }
 

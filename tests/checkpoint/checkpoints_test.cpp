@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/checkpoint/checkpoints.hpp>
-#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/checkpoint/with_checkpointer.hpp>
 #include <seqtrain/core/memory.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/trainer.hpp>
@@ -520,16 +520,16 @@ TEST_F(CheckpointsTest, ACopyWithoutMemoryIsLoggedAndDoesNotEndTheRun) {
       };
   auto with = options();
   with.directory.clear();
-  Checkpoints keeper{sink::Directory{place()}, nullptr, with};
-  (void)keeper.restore({});
+  Checkpoints checkpointer{sink::Directory{place()}, nullptr, with};
+  (void)checkpointer.restore({});
   const train::State first{.position = {.step = 1}}, second{.position = {.step = 2}};
-  keeper.save(train::Moment::step, {first, tensors});
+  checkpointer.save(train::Moment::step, {first, tensors});
   EXPECT_TRUE(was_warned("checkpoint-1 could not be saved, older ones stay: not enough memory"));
-  EXPECT_NE(keeper.problem(), "");
+  EXPECT_NE(checkpointer.problem(), "");
   full = false;
-  keeper.save(train::Moment::step, {second, tensors});
-  keeper.save(train::Moment::end, {second, tensors});
-  EXPECT_EQ(keeper.problem(), "");
+  checkpointer.save(train::Moment::step, {second, tensors});
+  checkpointer.save(train::Moment::end, {second, tensors});
+  EXPECT_EQ(checkpointer.problem(), "");
   EXPECT_EQ(steps(), Steps{2});
 }
 
@@ -539,10 +539,10 @@ TEST_F(CheckpointsTest, AnErrorOfTheFitIsThrown) {
   };
   auto with = options();
   with.directory.clear();
-  Checkpoints keeper{sink::Directory{place()}, nullptr, with};
-  (void)keeper.restore({});
+  Checkpoints checkpointer{sink::Directory{place()}, nullptr, with};
+  (void)checkpointer.restore({});
   const train::State first{.position = {.step = 1}};
-  EXPECT_THROW(keeper.save(train::Moment::step, {first, tensors}), Error);
+  EXPECT_THROW(checkpointer.save(train::Moment::step, {first, tensors}), Error);
 }
 
 /// Files with a call that can fail.
@@ -566,11 +566,11 @@ struct FailingTest : CheckpointsTest {
   using Directory = sink::BasicDirectory<Failing>;
 
   /// Saves the fit after that step.
-  void save(BasicCheckpoints<Directory, sink::Any>& keeper, std::int64_t step) {
+  void save(BasicCheckpoints<Directory, sink::Any>& checkpointer, std::int64_t step) {
     const train::State state{.position = {.step = step}};
     const std::function<void(const train::VisitTensors&)> tensors =
         [](const train::VisitTensors& visit) { visit("model", {}); };
-    keeper.save(train::Moment::end, {state, tensors});
+    checkpointer.save(train::Moment::end, {state, tensors});
   }
 
   Failing files;
@@ -580,12 +580,12 @@ struct FailingTest : CheckpointsTest {
 TEST_F(FailingTest, ADirectoryThatCannotBeSyncedKeepsTheOlderCheckpoints) {
   auto with = options();
   with.keep = 1;
-  BasicCheckpoints<Directory, sink::Any> keeper{store, nullptr, with};
-  (void)keeper.restore({});
-  save(keeper, 1);
+  BasicCheckpoints<Directory, sink::Any> checkpointer{store, nullptr, with};
+  (void)checkpointer.restore({});
+  save(checkpointer, 1);
   *files.syncs_fail = true;
-  save(keeper, 2);
-  EXPECT_NE(keeper.problem(), "");
+  save(checkpointer, 2);
+  EXPECT_NE(checkpointer.problem(), "");
   EXPECT_TRUE(was_warned("checkpoint-2 could not be saved"));
   EXPECT_EQ(steps().front(), 1);
 }
@@ -593,12 +593,12 @@ TEST_F(FailingTest, ADirectoryThatCannotBeSyncedKeepsTheOlderCheckpoints) {
 TEST_F(FailingTest, AFailedRemovalIsNoFailureToSave) {
   auto with = options();
   with.keep = 1;
-  BasicCheckpoints<Directory, sink::Any> keeper{store, nullptr, with};
-  (void)keeper.restore({});
-  save(keeper, 1);
+  BasicCheckpoints<Directory, sink::Any> checkpointer{store, nullptr, with};
+  (void)checkpointer.restore({});
+  save(checkpointer, 1);
   *files.removals_fail = true;
-  save(keeper, 2);
-  EXPECT_EQ(keeper.problem(), "");
+  save(checkpointer, 2);
+  EXPECT_EQ(checkpointer.problem(), "");
   EXPECT_TRUE(was_warned("old checkpoints could not be removed"));
   EXPECT_FALSE(was_warned("could not be saved"));
 }

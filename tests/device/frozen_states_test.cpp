@@ -127,7 +127,7 @@ TEST_P(FrozenOnDevice, RunsAgainIfItsWeightsAreOthers) {
   EXPECT_EQ(model.logits(batch), model.logits(untold));
 }
 
-INSTANTIATE_TEST_SUITE_P(Passes, FrozenOnDevice,
+INSTANTIATE_TEST_SUITE_P(Backend, FrozenOnDevice,
                          testing::Combine(testing::Values(model::Precision::fp32,
                                                           model::Precision::bf16,
                                                           model::Precision::fp16),

@@ -258,7 +258,7 @@ TEST_F(Fit, SkipsAStepWhoseGradientsAreNotFiniteOrStopsThere) {
 }
 
 TEST_F(Fit, ACheckpointWaitsOnceForTheDevice) {
-  struct Keeper {
+  struct Checkpointer {
     std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
     void save(train::Moment moment, const train::FitView& fit) {
       if (moment != train::Moment::step) return;
@@ -269,10 +269,10 @@ TEST_F(Fit, ACheckpointWaitsOnceForTheDevice) {
       EXPECT_EQ(tests::device_counts().copies_from, static_cast<std::int64_t>(tensors));
     }
     std::vector<std::int64_t> waits = {};
-  } keeper;
+  } checkpointer;
   Trainer trainer{load(fake_device), optim::Adam{}, made_loader(24), sink::Discard{}};
-  trainer.fit({.epochs = 1}, keeper);
-  EXPECT_EQ(keeper.waits, std::vector<std::int64_t>(7, 1));  // after 6 steps and the epoch
+  trainer.fit({.epochs = 1}, checkpointer);
+  EXPECT_EQ(checkpointer.waits, std::vector<std::int64_t>(7, 1));  // after 6 steps and the epoch
 }
 
 TEST_F(Fit, NoStepWaitsIfNothingIsLogged) {

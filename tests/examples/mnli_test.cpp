@@ -538,7 +538,7 @@ TEST_F(Mnli, RefusesAdaptersThatFitNothing) {
   };
   refused("--lora-rank 100000", "is above the sizes of bert.encoder.layer.0.attention.self.query");
   refused("--lora-rank 2 --lora-target q_lin",
-          "'q_lin' fits no linear map of the encoder; a map's name is ");
+          "'q_lin' fits no linear layer of the encoder; a map's name is ");
   refused("--lora-rank -1", "--lora-rank: must not be negative");
   refused("--lora-alpha 3", "--lora-rank: is needed for adapters");
   refused("--lora-rank 2 --lora-alpha 0", "--lora-alpha: must be a number above 0");

@@ -276,7 +276,7 @@ void take_step(AnyClassifier& model, std::int64_t index, optim::Adam& adam) {
   (void)adam.step(model.parameters(), {});
 }
 
-TEST(FewShotPasses, KernelsHaveTheGradientsOfOperators) {
+TEST(FewShotBackend, KernelsHaveTheGradientsOfOperators) {
   const tests::OneThread one_thread;
   for (const char* family : {"bert", "mpnet", "deberta-v2", "modernbert", "albert", "distilbert"}) {
     const MadeCheckpoint checkpoint{{.family = family}};
@@ -298,16 +298,16 @@ TEST(FewShotPasses, KernelsHaveTheGradientsOfOperators) {
   }
 }
 
-TEST(FewShotPasses, HaveTheGradientsOfABatchWithRepeatedTexts) {
+TEST(FewShotBackend, HaveTheGradientsOfABatchWithRepeatedTexts) {
   const tests::OneThread one_thread;
   const data::Batch batch = picked(texts(1, 4), {0, 1, 0, 2, 1, 2, 3, 3, 0, 3, 2, 1});
   const MadeCheckpoint checkpoint;
   auto model = few_shot_model(checkpoint.path(), {.dropout = 0});
   auto plain = load_classifier(checkpoint.path(), {.dropout = 0, .few_shot = true, .seed = 3});
   plain.set_loss(PairLoss{});
-  plain.wrap_passes([](auto passes, model::Network& network, auto) {
+  plain.wrap_backend([](auto backend, model::Network& network, auto) {
     network.sentence_head()->ends_at_embeddings = true;
-    return passes;
+    return backend;
   });
   const auto loss = static_cast<double>(model.accumulate(batch, 1));
   EXPECT_NEAR(loss, static_cast<double>(plain.accumulate(batch, 1)), 1e-6);
@@ -318,7 +318,7 @@ TEST(FewShotPasses, HaveTheGradientsOfABatchWithRepeatedTexts) {
   }
 }
 
-TEST(FewShotPasses, LearnsFromATextPairedWithItselfByDropoutAlone) {
+TEST(FewShotBackend, LearnsFromATextPairedWithItselfByDropoutAlone) {
   const tests::OneThread one_thread;
   const data::Batch batch = picked(texts(1, 4), {0, 0, 1, 1});
   const MadeCheckpoint checkpoint;
@@ -328,7 +328,7 @@ TEST(FewShotPasses, LearnsFromATextPairedWithItselfByDropoutAlone) {
   EXPECT_GT(static_cast<double>(model.accumulate(batch, 1)), 1e-6);
 }
 
-TEST(FewShotPasses, FitsTheHeadAnewIfTheEncoderHasChanged) {
+TEST(FewShotBackend, FitsTheHeadAnewIfTheEncoderHasChanged) {
   const tests::OneThread one_thread;
   const MadeCheckpoint checkpoint;
   auto model = few_shot_model(checkpoint.path());
@@ -345,7 +345,7 @@ TEST(FewShotPasses, FitsTheHeadAnewIfTheEncoderHasChanged) {
   EXPECT_FALSE(head().equal(begun));
 }
 
-TEST(FewShotPasses, GoesOnFromASavedStateWithTheSameBits) {
+TEST(FewShotBackend, GoesOnFromASavedStateWithTheSameBits) {
   const tests::OneThread one_thread;
   const MadeCheckpoint checkpoint;
   auto model = few_shot_model(checkpoint.path()), resumed = few_shot_model(checkpoint.path());
@@ -363,7 +363,7 @@ TEST(FewShotPasses, GoesOnFromASavedStateWithTheSameBits) {
 
 /// Writes classifiers that tests/golden/few_shot.py --check reads with sentence-transformers if
 /// SEQTRAIN_SENTENCES names a directory.
-TEST(FewShotPasses, SavesAClassifierThatThePredictorReads) {
+TEST(FewShotBackend, SavesAClassifierThatThePredictorReads) {
   const auto base = tests::golden() / "sentence";
   const auto answers = json::Document::load(base / "expected.json");
   std::vector<std::string> lines;
@@ -410,7 +410,7 @@ TEST(FewShotPasses, SavesAClassifierThatThePredictorReads) {
   }
 }
 
-TEST(FewShotPasses, PredictsAsSentenceTransformersDoes) {
+TEST(FewShotBackend, PredictsAsSentenceTransformersDoes) {
   const auto folder = tests::golden() / "sentence";
   const auto expected = json::Document::load(folder / "expected.json");
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
@@ -427,7 +427,7 @@ TEST(FewShotPasses, PredictsAsSentenceTransformersDoes) {
   }
 }
 
-TEST(FewShotPasses, IsAnOrdinaryClassifierForASecondRun) {
+TEST(FewShotBackend, IsAnOrdinaryClassifierForASecondRun) {
   const tests::OneThread one_thread;
   const auto folder = tests::golden() / "sentence";
   auto model = load_classifier(folder);
@@ -437,7 +437,7 @@ TEST(FewShotPasses, IsAnOrdinaryClassifierForASecondRun) {
   EXPECT_GT(model.parameters().back().gradient.abs().max().item<double>(), 0);
 }
 
-TEST(FewShotPasses, RefusesWhatDoesNotGoWithIt) {
+TEST(FewShotBackend, RefusesWhatDoesNotGoWithIt) {
   const MadeCheckpoint checkpoint;
   const std::string problem = "few_shot: needs an encoder that learns and reads no windows";
   for (const ClassifierOptions& options :

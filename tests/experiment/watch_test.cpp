@@ -13,7 +13,7 @@ namespace seqtrain::experiment {
 namespace {
 
 TEST(Watch, HasTheMeanLossOfTheLastEpochsSteps) {
-  Watch watch{/*keeps_answers=*/false};
+  Watch watch{/*keeps_predictions=*/false};
   EXPECT_TRUE(std::isnan(watch.training_loss()));
   const auto report = tests::some_report();
   for (std::int64_t epoch = 1; epoch <= 2; ++epoch) {

@@ -4,7 +4,7 @@
     model.py [--only NAME …]      writes the small cases that the tree holds, into golden/model/
     model.py --out DIR --random N [--checkpoint HF_DIR]
                                   writes N random configurations of the families in turn, every
-                                  second time round with sizes that the hand-written passes have,
+                                  second time round with sizes that the hand-written backend have,
                                   in all layouts of files, and one case of a real checkpoint,
                                   for model_test with SEQTRAIN_MODEL_CASES=DIR
     model.py --check DIR          compares what model_test saved there, by from_pretrained and by

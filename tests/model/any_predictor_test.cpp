@@ -260,7 +260,7 @@ TEST(AnyPredictor, TellsLabelsScoresAndLogits) {
 }
 
 TEST(AnyPredictor, TellsTheWindowThatDecidedWhateverElseIsInTheBatch) {
-  // The second has no hand-written passes, so each text is predicted alone.
+  // The second has no hand-written backend, so each text is predicted alone.
   for (const auto& made : {MadeModel{}, MadeModel{.hidden = 40, .inner = 72}}) {
     const SavedModel saved{made};
     tests::write_file(saved.path() / "tokenizer_config.json",

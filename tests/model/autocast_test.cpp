@@ -21,7 +21,7 @@ namespace {
 
 using tests::MadeCheckpoint;
 
-/// The passes on ATen's operators in both precisions, with equal weights.
+/// The backend of ATen's operators in both precisions, with equal weights.
 class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
  protected:
   [[nodiscard]] AnyClassifier load(ClassifierOptions options) const {

@@ -21,7 +21,7 @@ TEST(Describe, WarnsOfBf16ThatTheDeviceLacks) {
 TEST(Describe, CountsLinearMapsThatInt8DoesNotSuit) {
   const c10::Device cpu{c10::kCPU};
   EXPECT_EQ(describe(Precision::int8, cpu).find("; bf16 for"), std::string::npos);
-  EXPECT_NE(describe(Precision::int8, cpu, 3).find("; bf16 for 3 of the linear maps"),
+  EXPECT_NE(describe(Precision::int8, cpu, 3).find("; bf16 for 3 of the linear layers"),
             std::string::npos);
 }
 

@@ -21,7 +21,7 @@ namespace {
 /// How many allocations of this thread succeed before one fails; negative: none fails.
 thread_local std::int64_t allocations_before_failure = -1;
 
-/// If true, only aligned allocations fail: those of the hand-written passes.
+/// If true, only aligned allocations fail: those of the hand-written backend.
 thread_local bool counts_only_aligned = false;
 
 void* allocate(std::size_t size, std::size_t alignment, bool counts) {

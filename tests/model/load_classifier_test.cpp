@@ -246,7 +246,7 @@ TEST(LoraOptions, ThatFitNoModelAreRefused) {
             "lora: rank: 65 is above the sizes of bert.encoder.layer.0.attention.self.query, 64 "
             "inputs and 64 outputs");
   EXPECT_EQ(refusal({.targets = {"q_lin"}}),
-            "lora: targets: 'q_lin' fits no linear map of the encoder; a map's name is "
+            "lora: targets: 'q_lin' fits no linear layer of the encoder; a map's name is "
             "bert.encoder.layer.0.attention.self.query");
   EXPECT_TRUE(
       refusal({.targets = {"query", "vaule"}}).starts_with("lora: targets: 'vaule' fits no"));

@@ -17,7 +17,7 @@
 namespace seqtrain::model {
 namespace {
 
-/// Computes the mean of the tokens' embeddings, and a linear map.
+/// Computes the mean of the tokens' embeddings, and a linear layer.
 struct BagOfWords : torch::nn::Module {
   explicit BagOfWords(double probability)
       : words{register_module("words", torch::nn::Embedding(10, 8))},
@@ -62,7 +62,7 @@ TEST(NnModule, KeepsNamesAndFreezesWhatNeedsNoGradient) {
   EXPECT_TRUE(model.parameters()[1].gradient.defined());
 }
 
-/// Computes a linear map of the mean token id, and batch normalization, which has running
+/// Computes a linear layer of the mean token id, and batch normalization, which has running
 /// statistics.
 struct Normalised : torch::nn::Module {
   torch::Tensor forward(const tensor::Batch& batch) {

@@ -33,7 +33,7 @@ at::Tensor made_tensor(at::IntArrayRef shape, double frequency) {
   return tensor;
 }
 
-/// A linear map that learns another one, whose inputs have sizes from 1/1000 to 1. Its weight has
+/// A linear layer that learns another one, whose inputs have sizes from 1/1000 to 1. Its weight has
 /// 8-bit moments, in 100 blocks; its bias has not.
 struct LinearProblem {
   static constexpr std::int64_t in = 100, out = 64;

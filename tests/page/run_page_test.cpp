@@ -96,7 +96,7 @@ TEST_F(RunPageTest, OfOneEpochAndOfNoDevSet) {
   EXPECT_FALSE(has(one, "id=\"figures\"")) << "a chart of one point";
   const std::string text = page({.dev = false});
   EXPECT_FALSE(has(text, "id=\"dev-confusion\""));
-  EXPECT_TRUE(has(text, "no answers to dev examples"));
+  EXPECT_TRUE(has(text, "no predictions for dev examples"));
 }
 
 TEST_F(RunPageTest, OfOtherProblems) {
@@ -127,11 +127,11 @@ TEST_F(RunPageTest, ThinsCurvesOfManySteps) {
 }
 
 TEST_F(RunPageTest, GoesOnWhereThePageCannotBeWritten) {
-  run::AnswerKeeper answers;
+  run::KeptPredictions predictions;
   std::string warning;
   RunPage page{{.file = directory / "absent/report.html",
                 .warn = [&](std::string_view text) { warning = text; }},
-               answers};
+               predictions};
   page.on(train::FitEnd{1, 1});
   EXPECT_TRUE(has(warning, "the run goes on without its page")) << warning;
 }

@@ -8,17 +8,17 @@
 namespace seqtrain::run {
 namespace {
 
-Answers overconfident() {
-  Answers answers{.rows = {0, 1, 2, 3}, .gold = {0, 0, 1, 1}};
-  answers.logits.resize(4, 2);
-  answers.logits << 9, 0, 9, 0, 0, 9, 9, 0;
-  return answers;
+Predictions overconfident() {
+  Predictions predictions{.rows = {0, 1, 2, 3}, .gold = {0, 0, 1, 1}};
+  predictions.logits.resize(4, 2);
+  predictions.logits << 9, 0, 9, 0, 0, 9, 9, 0;
+  return predictions;
 }
 
 TEST(Calibrate, ChoosesATemperatureThatMovesNoDecision) {
   const predict::Task task{.labels = {"a", "b"}};
-  const auto answers = overconfident();
-  const auto made = calibrate(answers, task);
+  const auto predictions = overconfident();
+  const auto made = calibrate(predictions, task);
   EXPECT_NEAR(made.chosen.temperature, 9 / std::log(3), 1e-3);  // 3 of 4 are right
   EXPECT_TRUE(made.chosen.thresholds.empty());
   ASSERT_EQ(made.figures.size(), 2U);
@@ -26,38 +26,38 @@ TEST(Calibrate, ChoosesATemperatureThatMovesNoDecision) {
   EXPECT_NEAR(made.figures[0].after, 0, 1e-3);
   EXPECT_LT(made.figures[1].after, made.figures[1].before);
   const auto after = made.apply(task);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    EXPECT_EQ(predict::chosen(answers.logits_of(i), after),
-              predict::chosen(answers.logits_of(i), task));
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    EXPECT_EQ(predict::chosen(predictions.logits_of(i), after),
+              predict::chosen(predictions.logits_of(i), task));
   }
 }
 
 TEST(Calibrate, ChoosesAThresholdForEachLabel) {
   const predict::Task task{.labels = {"a", "b"}, .problem_type = ProblemType::multi_label};
-  Answers answers{.problem_type = ProblemType::multi_label,
-                  .rows = {0, 1, 2},
-                  .gold = {0, 0, 0},
-                  .targets = {1, 1, 1, 0, 0, 0}};
-  answers.logits.resize(3, 2);
-  answers.logits << -1, 3, -2, 2, -3, 1;  // a is never given, b always
-  const auto made = calibrate(answers, task);
+  Predictions predictions{.problem_type = ProblemType::multi_label,
+                          .rows = {0, 1, 2},
+                          .gold = {0, 0, 0},
+                          .targets = {1, 1, 1, 0, 0, 0}};
+  predictions.logits.resize(3, 2);
+  predictions.logits << -1, 3, -2, 2, -3, 1;  // a is never given, b always
+  const auto made = calibrate(predictions, task);
   ASSERT_EQ(made.chosen.thresholds.size(), 2U);
   EXPECT_EQ(made.figures[0].name, "micro_f1");
   EXPECT_LT(made.figures[0].before, 1);
   EXPECT_EQ(made.figures[0].after, 1);
-  const auto sure = calibrate(answers, task, 0.3);
+  const auto sure = calibrate(predictions, task, 0.3);
   EXPECT_LE(sure.chosen.thresholds[1], made.chosen.thresholds[1]);
 }
 
 TEST(Calibrate, LeavesOutALogitThatIsNotFinite) {
   const predict::Task task{.labels = {"a", "b"}};
-  auto answers = overconfident();
-  const double temperature = calibrate(answers, task).chosen.temperature;
-  answers.rows.push_back(4);
-  answers.gold.push_back(0);
-  answers.logits.conservativeResize(5, 2);
-  answers.logits.row(4) << std::nanf(""), 0;
-  EXPECT_EQ(calibrate(answers, task).chosen.temperature, temperature);
+  auto predictions = overconfident();
+  const double temperature = calibrate(predictions, task).chosen.temperature;
+  predictions.rows.push_back(4);
+  predictions.gold.push_back(0);
+  predictions.logits.conservativeResize(5, 2);
+  predictions.logits.row(4) << std::nanf(""), 0;
+  EXPECT_EQ(calibrate(predictions, task).chosen.temperature, temperature);
 }
 
 TEST(Calibrate, IsTold) {
@@ -72,15 +72,15 @@ TEST(Calibrate, IsTold) {
 
 TEST(Calibrate, RefusesRegression) {
   const predict::Task task{.labels = {"a"}, .problem_type = ProblemType::regression};
-  EXPECT_THROW((void)calibrate(Answers{}, task), InputError);
+  EXPECT_THROW((void)calibrate(Predictions{}, task), InputError);
 }
 
 TEST(LabelCurves, HaveTheScoresOfPredictions) {
   const predict::Task task{.labels = {"a", "b"}, .temperature = 2};
-  const auto answers = overconfident();
-  const auto curve = LabelCurves{answers, task}(1);
+  const auto predictions = overconfident();
+  const auto curve = LabelCurves{predictions, task}(1);
   ASSERT_EQ(curve.size(), 2U);
-  EXPECT_NEAR(curve[0].score, predict::scores(answers.logits_of(2), task)[1], 1e-12);
+  EXPECT_NEAR(curve[0].score, predict::scores(predictions.logits_of(2), task)[1], 1e-12);
   EXPECT_EQ(curve[0].precision, 1);
   EXPECT_EQ(curve[0].recall, 0.5);
 }

@@ -11,12 +11,13 @@ namespace {
 
 TEST(Predictions, AreALineAnExample) {
   const tests::TemporaryDirectory directory;
-  Answers answers{.rows = {0, 1}, .gold = {1, -1}, .losses = {std::log(2), std::nan("")}};
-  answers.logits.resize(2, 2);
-  answers.logits << 0, 0, 1, -1;
+  Predictions predictions{.rows = {0, 1}, .gold = {1, -1}, .losses = {std::log(2), std::nan("")}};
+  predictions.logits.resize(2, 2);
+  predictions.logits << 0, 0, 1, -1;
   const predict::Task task{.labels = {"no \"quotes\"", "yes"}};
-  const std::vector<PredictedSplit> splits{{.name = "dev", .answers = &answers, .records = {4, 9}},
-                                           {.name = "test", .answers = &answers}};
+  const std::vector<PredictedSplit> splits{
+      {.name = "dev", .predictions = &predictions, .records = {4, 9}},
+      {.name = "test", .predictions = &predictions}};
   write_predictions(directory / "p", splits, task);
   const std::string text = tests::read_file(directory / "p");
   EXPECT_TRUE(text.starts_with(
@@ -34,10 +35,10 @@ TEST(Predictions, AreALineAnExample) {
 }
 
 TEST(Predictions, HaveNoLabelWhereALogitIsNotFinite) {
-  Answers answers{.rows = {0}, .gold = {1}, .losses = {std::nan("")}};
-  answers.logits.resize(1, 2);
-  answers.logits << std::nanf(""), 1;
-  const PredictedSplit split{.name = "dev", .answers = &answers};
+  Predictions predictions{.rows = {0}, .gold = {1}, .losses = {std::nan("")}};
+  predictions.logits.resize(1, 2);
+  predictions.logits << std::nanf(""), 1;
+  const PredictedSplit split{.name = "dev", .predictions = &predictions};
   const auto line = detail::prediction_line(split, 0, {.labels = {"a", "b"}});
   EXPECT_EQ(line, R"({"split":"dev","row":1,"gold":"b","predicted":null,"scores":null,"loss":null})"
                   "\n");
@@ -45,22 +46,22 @@ TEST(Predictions, HaveNoLabelWhereALogitIsNotFinite) {
 }
 
 TEST(Predictions, OfOtherProblems) {
-  Answers answers{
+  Predictions predictions{
       .problem_type = ProblemType::multi_label, .rows = {0}, .gold = {0}, .targets = {1, 1}};
-  answers.logits.resize(1, 2);
-  answers.logits << 3, -3;
-  const PredictedSplit split{.name = "dev", .answers = &answers};
+  predictions.logits.resize(1, 2);
+  predictions.logits << 3, -3;
+  const PredictedSplit split{.name = "dev", .predictions = &predictions};
   predict::Task task{.labels = {"a", "b"}, .problem_type = ProblemType::multi_label};
   EXPECT_TRUE(
       detail::prediction_line(split, 0, task)
           .starts_with(
               R"({"split":"dev","row":1,"gold":["a","b"],"predicted":["a"],"scores":[0.9)"));
 
-  answers.problem_type = task.problem_type = ProblemType::regression;
-  answers.logits.resize(1, 1);
-  answers.logits << 3.5F;
-  answers.targets = {3};
-  answers.losses = {0.25};
+  predictions.problem_type = task.problem_type = ProblemType::regression;
+  predictions.logits.resize(1, 1);
+  predictions.logits << 3.5F;
+  predictions.targets = {3};
+  predictions.losses = {0.25};
   EXPECT_EQ(detail::prediction_line(split, 0, task),
             "{\"split\":\"dev\",\"row\":1,\"gold\":3,\"predicted\":3.5,\"loss\":0.25}\n");
 }

@@ -81,7 +81,7 @@ class HistoryRunner {
 
  private:
   using Directory = sink::BasicDirectory<sim::Files>;
-  using Keeper = checkpoint::BasicCheckpoints<Directory, SimulatedPlace, sim::Background>;
+  using Checkpointer = checkpoint::BasicCheckpoints<Directory, SimulatedPlace, sim::Background>;
 
   struct Call {
     sim::Operation operation;
@@ -92,10 +92,11 @@ class HistoryRunner {
   /// The observed results of an execution.
   struct Trace {
     Execution execution;
-    std::string run = {};            ///< the run that it has begun or continued
-    std::string named = {};          ///< the run that its place named before the start
-    std::string parent = {};         ///< the run whose checkpoint the user has named
-    const Keeper* keeper = nullptr;  ///< the keeper while the program runs, else null
+    std::string run = {};     ///< the run that it has begun or continued
+    std::string named = {};   ///< the run that its place named before the start
+    std::string parent = {};  ///< the run whose checkpoint the user has named
+    const Checkpointer* checkpointer =
+        nullptr;  ///< the checkpointer while the program runs, else null
     std::int64_t durable = -1;
     double weight = 0;
     bool returned = false;
@@ -185,8 +186,8 @@ class HistoryRunner {
     }
     auto process = std::make_unique<sim::Process>(fibers_, disk(one), plan);
     process->watch([&trace](sim::Operation operation, std::string_view object) {
-      const bool searching =
-          trace.run.empty() && (trace.keeper == nullptr || trace.keeper->run().id.empty());
+      const bool searching = trace.run.empty() && (trace.checkpointer == nullptr ||
+                                                   trace.checkpointer->run().id.empty());
       trace.calls.push_back({operation, std::string{object}, searching});
     });
     const std::string path = one.resume == Execution::Resume::path ? some_checkpoint(trace) : "";
@@ -230,28 +231,28 @@ class HistoryRunner {
     options.make_id = [this] { return "run_" + std::to_string(++ids_); };
     if (one.resume == Execution::Resume::never) options.resume = "never";
     if (!path.empty()) options.resume = path;
-    Keeper keeper{Directory{local(one), sim::Files{process}}, one.remote ? &remote : nullptr,
-                  options, std::ref(process)};
-    trace.keeper = &keeper;
+    Checkpointer checkpointer{Directory{local(one), sim::Files{process}},
+                              one.remote ? &remote : nullptr, options, std::ref(process)};
+    trace.checkpointer = &checkpointer;
     const struct Note {
       ~Note() {
-        trace.keeper = nullptr;
-        trace.run = keeper.run().id;
-        trace.durable = keeper.durable();
+        trace.checkpointer = nullptr;
+        trace.run = checkpointer.run().id;
+        trace.durable = checkpointer.durable();
         if (!trace.run.empty()) runs.insert_or_assign(trace.run, how);
       }
       Trace& trace;
-      const Keeper& keeper;
+      const Checkpointer& checkpointer;
       std::map<std::string, std::pair<int, bool>>& runs;
       std::pair<int, bool> how;
-    } note{trace, keeper, runs_, {one.settings, one.longer}};
+    } note{trace, checkpointer, runs_, {one.settings, one.longer}};
     auto trainer = make_trainer(one.settings);
     train::FitOptions fit = fit_options(one);
     fit.stop = process.stop_token();
     try {
-      (void)trainer.fit(fit, dev(), train::BestModel{one.settings == 1}, keeper);
+      (void)trainer.fit(fit, dev(), train::BestModel{one.settings == 1}, checkpointer);
     } catch (const train::Stopped&) {
-      if (keeper.durable() < 0) throw std::runtime_error{"stopped without a checkpoint"};
+      if (checkpointer.durable() < 0) throw std::runtime_error{"stopped without a checkpoint"};
       return;
     }
     trace.weight = trainer.model().weight();

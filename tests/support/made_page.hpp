@@ -46,10 +46,10 @@ struct MadePage {
   void write(const std::filesystem::path& directory) const {
     std::filesystem::create_directories(directory);
     write_dev(directory / "dev.jsonl");
-    run::AnswerKeeper answers;
+    run::KeptPredictions predictions;
     report::JsonLines log{directory / "train_log.jsonl", {.every = 1}};
-    page::RunPage page{options(directory), answers};
-    const auto tell = [&](const auto& event) { train::notify(event, answers, log, page); };
+    page::RunPage page{options(directory), predictions};
+    const auto tell = [&](const auto& event) { train::notify(event, predictions, log, page); };
     tell(train::FitBegin{epochs, steps, 1000});
     const std::int64_t an_epoch = steps / epochs;
     for (std::int64_t step = 1; step <= steps; ++step) {
@@ -62,7 +62,7 @@ struct MadePage {
     }
     tell(train::FitEnd{steps, 12.5});
     page.compare(baseline, "a <b>simple</b> model is better");
-    const auto* const found = answers.find("dev");
+    const auto* const found = predictions.find("dev");
     if (calibrated && found != nullptr) {
       const auto chosen = run::calibrate(*found, task());
       page.finish(&chosen, true, {}, advice);
@@ -184,13 +184,13 @@ struct MadePage {
       }
       losses.push_back(loss);
     }
-    tell(train::EvalAnswers{.split = "dev",
-                            .problem_type = problem_type,
-                            .logits = logits,
-                            .labels = ids,
-                            .targets = targets,
-                            .row_ids = rows,
-                            .losses = losses});
+    tell(train::EvalPredictions{.split = "dev",
+                                .problem_type = problem_type,
+                                .logits = logits,
+                                .labels = ids,
+                                .targets = targets,
+                                .row_ids = rows,
+                                .losses = losses});
     metrics::Evaluation evaluation{problem_type};
     evaluation.add(logits, ids, targets);
     auto report = evaluation.report();

@@ -182,8 +182,8 @@ TEST(Evaluate, RefusesAMetricThatCannotCountTheExamples) {
 }
 
 /// Keeps the answers to each batch.
-struct AnswerKeeper {
-  void on(const EvalAnswers& event) {
+struct KeptPredictions {
+  void on(const EvalPredictions& event) {
     splits.emplace_back(event.split);
     problem = event.problem_type;
     for (Eigen::Index row = 0; row < event.logits.rows(); ++row) {
@@ -204,14 +204,14 @@ struct AnswerKeeper {
 TEST(Evaluate, TellsObserversTheAnswersOfEachBatch) {
   NumberModel model;
   NumberLoader loader;
-  AnswerKeeper keeper;
-  (void)evaluate(model, loader, {.split = "test"}, keeper);
-  EXPECT_EQ(keeper.splits, (std::vector<std::string>{"test", "test"}));
-  EXPECT_EQ(keeper.problem, ProblemType::regression);
-  EXPECT_EQ(keeper.logits, (std::vector<float>{1, 5, 2, 1, 5, 2}));
-  EXPECT_EQ(keeper.targets, (std::vector<float>{2, 6, 3, 2, 6, 3}));
-  EXPECT_EQ(keeper.losses, (std::vector<double>{1, 2, 3, 1, 2, 3}));
-  EXPECT_TRUE(keeper.row_ids.empty()) << "these batches do not know where their rows lie";
+  KeptPredictions checkpointer;
+  (void)evaluate(model, loader, {.split = "test"}, checkpointer);
+  EXPECT_EQ(checkpointer.splits, (std::vector<std::string>{"test", "test"}));
+  EXPECT_EQ(checkpointer.problem, ProblemType::regression);
+  EXPECT_EQ(checkpointer.logits, (std::vector<float>{1, 5, 2, 1, 5, 2}));
+  EXPECT_EQ(checkpointer.targets, (std::vector<float>{2, 6, 3, 2, 6, 3}));
+  EXPECT_EQ(checkpointer.losses, (std::vector<double>{1, 2, 3, 1, 2, 3}));
+  EXPECT_TRUE(checkpointer.row_ids.empty()) << "these batches do not know where their rows lie";
 }
 
 /// A model that tells one loss for a batch.

@@ -407,14 +407,14 @@ TEST(Trainer, EvaluatesALanguageModelByItsPerplexity) {
   EXPECT_DOUBLE_EQ(trainer.evaluate(dev, report.point("test")).loss, 2);
 }
 
-TEST(Trainer, ReportsWhatItsKeeperCouldNotSave) {
-  struct Keeper {
+TEST(Trainer, ReportsWhatItsCheckpointerCouldNotSave) {
+  struct Checkpointer {
     std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
     void save(train::Moment, const train::FitView&) {}
     static std::string problem() { return "the bucket cannot be reached"; }
   };
   auto trainer = make_trainer({1, 2, 3}, 1);
-  EXPECT_EQ(trainer.fit({.epochs = 1}, Keeper{}).unsaved, "the bucket cannot be reached");
+  EXPECT_EQ(trainer.fit({.epochs = 1}, Checkpointer{}).unsaved, "the bucket cannot be reached");
   EXPECT_EQ(trainer.fit({.epochs = 1}).unsaved, "");
 }
 
@@ -462,7 +462,7 @@ TEST(Trainer, SavesTheValuesIfAnEvaluationWithAveragesIsStopped) {
     void on(const train::EvalStep&) { stop.request_stop(); }
     std::stop_source stop = {};
   } stopper;
-  struct Keeper {
+  struct Checkpointer {
     std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
     void save(train::Moment moment, const train::FitView& fit) {
       if (moment != train::Moment::stop) return;
@@ -471,11 +471,12 @@ TEST(Trainer, SavesTheValuesIfAnEvaluationWithAveragesIsStopped) {
       });
     }
     double saved = 0;
-  } keeper;
+  } checkpointer;
   auto trainer = make_averaging_trainer();
   const train::FitOptions options{.epochs = 1, .stop = stopper.stop.get_token()};
-  EXPECT_THROW((void)trainer.fit(options, FakeLoader{{1, -1}, 1}, stopper, keeper), train::Stopped);
-  EXPECT_GT(keeper.saved, 0);
+  EXPECT_THROW((void)trainer.fit(options, FakeLoader{{1, -1}, 1}, stopper, checkpointer),
+               train::Stopped);
+  EXPECT_GT(checkpointer.saved, 0);
   EXPECT_EQ(trainer.optimizer().average, -1);
 }
 

@@ -171,10 +171,10 @@ TEST(SentenceForm, RefusesHostileFiles) {
   const std::string start = R"({"in_features": 3, "out_features": 2, "bias": )";
   const std::string identity = R"("activation_function": "torch.nn.modules.linear.Identity")";
   refuses("2_Dense/config.json", start + R"(true, "activation_function": "torch.nn.Tanh"})",
-          "is no plain linear map");
-  refuses("2_Dense/config.json", start + "false, " + identity + "}", "is no plain linear map");
+          "is no plain linear layer");
+  refuses("2_Dense/config.json", start + "false, " + identity + "}", "is no plain linear layer");
   refuses("2_Dense/config.json", start + R"(true, "use_residual": true, )" + identity + "}",
-          "is no plain linear map");
+          "is no plain linear layer");
   refuses("2_Dense/model.safetensors", "hostile", "model.safetensors");
 }
 

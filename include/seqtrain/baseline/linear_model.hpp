@@ -38,7 +38,7 @@ struct LinearOptions {
   std::size_t threads = 1;
 };
 
-/// A linear map of rows to outputs.
+/// A linear layer of rows to outputs.
 struct LinearModel {
   std::vector<float> weights;  ///< [columns, outputs]
   std::vector<float> bias;     ///< [outputs]

@@ -16,8 +16,8 @@
 #include <seqtrain/core/files.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/sink/manifest.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/keeper.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 

@@ -24,12 +24,12 @@
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/keeper.hpp>
 
 namespace seqtrain::checkpoint {
 
-/// A `Keeper` that saves a fit in a store and continues it from there. The store holds
+/// A `Checkpointer` that saves a fit in a store and continues it from there. The store holds
 ///
 ///     run.json                    the run that resume "auto" continues
 ///     <run id>/checkpoint-<step>/ the checkpoints of a run

@@ -6,7 +6,7 @@
 #include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
-#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::checkpoint {

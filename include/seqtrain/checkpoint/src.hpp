@@ -2,5 +2,5 @@
 
 // Defines the functions of this room that are compiled separately: see
 // core/separate_compilation.hpp.
-#include <seqtrain/checkpoint/src/with_keeper.hpp>
+#include <seqtrain/checkpoint/src/with_checkpointer.hpp>
 #include <seqtrain/core/needs_separate_compilation.hpp>

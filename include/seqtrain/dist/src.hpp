@@ -6,4 +6,4 @@
 #include <seqtrain/dist/src/exchange.hpp>
 #include <seqtrain/dist/src/group.hpp>
 #include <seqtrain/dist/src/pending.hpp>
-#include <seqtrain/dist/src/shared_keeper.hpp>
+#include <seqtrain/dist/src/shared_checkpointer.hpp>

@@ -7,8 +7,8 @@
 #include <seqtrain/concepts/optimizer_choice.hpp>
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/run/advice.hpp>
-#include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/deviation.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/train/fit.hpp>
 
 namespace seqtrain::experiment {
@@ -25,7 +25,7 @@ namespace seqtrain::experiment {
                                                    std::int64_t model_max_length,
                                                    const train::FitReport& report,
                                                    double training_loss,
-                                                   const run::AnswerKeeper& kept) {
+                                                   const run::KeptPredictions& kept) {
   const cli::TrainFlags& flags = run.flags;
   run::AdviceFacts facts{.dev = report.dev,
                          .epoch_of_model = report.epoch_of_model,
@@ -42,9 +42,9 @@ namespace seqtrain::experiment {
     facts.cut_examples = run.tokenizer.windows() ? 0 : data->train.at_max_length;
   }
   if (is_loss_of_dev(flags)) facts.training_loss = training_loss;
-  const auto* const answers = kept.find("dev");
-  if (answers != nullptr && answers->problem_type == ProblemType::regression) {
-    facts.r_squared = run::deviation(*answers).r_squared;
+  const auto* const predictions = kept.find("dev");
+  if (predictions != nullptr && predictions->problem_type == ProblemType::regression) {
+    facts.r_squared = run::deviation(*predictions).r_squared;
   }
   const bool few_parameters = flags.freeze_encoder || flags.lora_rank > 0;
   if (few_parameters) facts.high_learning_rate *= 10;

@@ -34,10 +34,10 @@
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/experiment/logistic_regression.hpp>
 #include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/backend.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
-#include <seqtrain/model/passes.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/operators.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -174,12 +174,12 @@ inline void demand_few(const cli::TrainFlags& flags, const data::Labels& labels)
 /// Trains a sentence encoder on few examples (Tunstall et al. 2022, SetFit). `accumulate` takes
 /// pairs of examples, whose embeddings learn by `PairLoss`. The head is a logistic regression on
 /// the embeddings of the examples, which `logits` fits anew if the encoder has changed.
-class FewShotPasses : public model::Passes {
+class FewShotBackend : public model::Backend {
  public:
-  /// `head` and `parameters` are those of the network that `passes` computes.
-  FewShotPasses(std::unique_ptr<model::Passes> passes, model::SentenceHead& head,
-                std::span<const tensor::Parameter> parameters, std::vector<data::Batch> examples)
-      : passes_{std::move(passes)},
+  /// `head` and `parameters` are those of the network that `backend` computes.
+  FewShotBackend(std::unique_ptr<model::Backend> backend, model::SentenceHead& head,
+                 std::span<const tensor::Parameter> parameters, std::vector<data::Batch> examples)
+      : backend_{std::move(backend)},
         head_{&head},
         parameters_{parameters},
         examples_{std::move(examples)} {}
@@ -193,13 +193,13 @@ class FewShotPasses : public model::Passes {
     };
     fitted_at_ = -1;
     head_->ends_at_embeddings = true;
-    return passes_->accumulate(
+    return backend_->accumulate(
         {distinct.texts, step.weight, step.stream, loss, step.ready, step.loss_scale});
   }
 
   at::Tensor logits(const data::Batch& batch) override {
     if (fitted_at_ != changes()) fit();
-    return passes_->logits(batch);
+    return backend_->logits(batch);
   }
 
  private:
@@ -216,7 +216,7 @@ class FewShotPasses : public model::Passes {
     std::vector<std::int64_t> labels;
     head_->ends_at_embeddings = true;
     for (const data::Batch& batch : examples_) {
-      parts.push_back(passes_->logits(batch));
+      parts.push_back(backend_->logits(batch));
       labels.insert(labels.end(), batch.labels.begin(), batch.labels.end());
     }
     head_->ends_at_embeddings = false;
@@ -233,7 +233,7 @@ class FewShotPasses : public model::Passes {
     fitted_at_ = changes();
   }
 
-  std::unique_ptr<model::Passes> passes_;
+  std::unique_ptr<model::Backend> backend_;
   model::SentenceHead* head_;
   std::span<const tensor::Parameter> parameters_;
   std::vector<data::Batch> examples_;
@@ -243,9 +243,9 @@ class FewShotPasses : public model::Passes {
 
 /// Makes a model that was loaded with `ClassifierOptions::few_shot` learn from pairs of examples.
 inline void learn_from(model::AnyClassifier& model, std::vector<data::Batch> examples) {
-  model.wrap_passes([&](auto passes, model::Network& network, auto parameters) {
-    return std::make_unique<FewShotPasses>(std::move(passes), *network.sentence_head(), parameters,
-                                           std::move(examples));
+  model.wrap_backend([&](auto backend, model::Network& network, auto parameters) {
+    return std::make_unique<FewShotBackend>(std::move(backend), *network.sentence_head(),
+                                            parameters, std::move(examples));
   });
 }
 

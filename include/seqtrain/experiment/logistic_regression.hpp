@@ -14,7 +14,7 @@ namespace seqtrain::experiment {
 
 namespace few_shot {
 
-/// A linear map of features to the logits of labels: a row for each feature, and the last row is
+/// A linear layer of features to the logits of labels: a row for each feature, and the last row is
 /// the bias.
 using LogitMap = Eigen::MatrixXd;
 

@@ -8,7 +8,7 @@
 #include <seqtrain/experiment/run_observers.hpp>
 #include <seqtrain/page.hpp>
 #include <seqtrain/predict/predictor.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
 namespace seqtrain::experiment {
@@ -47,7 +47,7 @@ namespace seqtrain::experiment {
 /// Creates the run's directory and the observers that write there.
 [[nodiscard]] inline RunObservers open_run(const Program& program, const Prepared& run,
                                            page::RunPageOptions page,
-                                           const run::AnswerKeeper& answers) {
+                                           const run::KeptPredictions& predictions) {
   run.checkpoints->lock(run.directory);  // before `create` removes files of a killed run
   run.directory.create();
   return {{.flags = run.flags,
@@ -57,7 +57,7 @@ namespace seqtrain::experiment {
            .labels = run.labels.names(),
            .on_gpu = program.device.is_cuda(),
            .page = std::move(page),
-           .answers = answers},
+           .predictions = predictions},
           program.storages};
 }
 

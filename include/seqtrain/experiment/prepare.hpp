@@ -87,8 +87,8 @@ struct Prepared {
     if (checkpoints) return checkpoints->stop_options(flags);
     return {.grace_seconds = flags.grace_seconds};
   }
-  [[nodiscard]] checkpoint::Checkpoints* keeper() const {
-    return checkpoints ? &checkpoints->keeper() : nullptr;
+  [[nodiscard]] checkpoint::Checkpoints* checkpointer() const {
+    return checkpoints ? &checkpoints->checkpointer() : nullptr;
   }
 };
 
@@ -261,7 +261,7 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   if (options.lora) {
     const auto maps = model.adapter_config().lora.targets.size();
     log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
-             " linear maps");
+             " linear layers");
   }
   auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
   settings.emplace_back("teacher",

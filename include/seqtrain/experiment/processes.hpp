@@ -64,14 +64,14 @@ class Processes {
   [[nodiscard]] std::int64_t replicas(std::int64_t asked_for, RunCheckpoints* checkpoints) {
     std::int64_t count = asked_for > 0 ? asked_for : group_.size();
     if (checkpoints != nullptr && asked_for == 0) {
-      const auto saved = checkpoints->keeper().saved_settings();
+      const auto saved = checkpoints->checkpointer().saved_settings();
       const std::string value = train::value_in(saved, "replicas");
       if (!saved.empty()) count = value.empty() ? 1 : std::stoll(value);
     }
     count = std::stoll(group_.broadcast(std::to_string(count)));
     if (checkpoints != nullptr) {
       // An empty setting stands for 1.
-      checkpoints->keeper().add_setting("replicas", count == 1 ? "" : std::to_string(count));
+      checkpoints->checkpointer().add_setting("replicas", count == 1 ? "" : std::to_string(count));
     }
     return count;
   }

@@ -18,14 +18,14 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/dist/replicated.hpp>
-#include <seqtrain/dist/shared_keeper.hpp>
+#include <seqtrain/dist/shared_checkpointer.hpp>
 #include <seqtrain/experiment/watch.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/optim/any.hpp>
 #include <seqtrain/optim/averaged.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/run/model_files.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/publish.hpp>
@@ -111,8 +111,8 @@ class Run {
   [[nodiscard]] UsualTrainer trainer();
 
   /// Trains, evaluates after each epoch and saves checkpoints; then evaluates the best model, and
-  /// saves and publishes it with its figures, answers and page. Observers and metrics may follow.
-  /// Throws what `Trainer::fit` throws.
+  /// saves and publishes it with its figures, predictions and page. Observers and metrics may
+  /// follow. Throws what `Trainer::fit` throws.
   template <class T, class... Parts>
   void fit(T trainer, Parts&&... parts) {
     static_assert(
@@ -121,12 +121,12 @@ class Run {
     const data::Shard shard = trainer.model().evaluation_shard();
     const std::stop_token stop = trainer.model().stop();
     auto dev = begin_fit(shard);
-    auto keeper = this->keeper();
+    auto checkpointer = this->checkpointer();
     metrics::Matthews matthews;
     const auto report = trainer.fit(fit_options(stop), dev, train::BestModel{flags().best_model},
-                                    matthews, watch(), keeper, parts...);
+                                    matthews, watch(), checkpointer, parts...);
     if (!has_answers_of(report)) {
-      trainer.evaluate(dev, report.point("dev", stop), watch().answers());
+      trainer.evaluate(dev, report.point("dev", stop), watch().predictions());
     }
     if (auto test = test_batches(shard)) {
       take_test_report(
@@ -152,19 +152,19 @@ class Run {
   /// Creates the run's directory and returns the dev batches.
   [[nodiscard]] data::BucketLoader begin_fit(const data::Shard& shard);
   [[nodiscard]] train::FitOptions fit_options(std::stop_token stop) const;
-  [[nodiscard]] dist::SharedKeeper keeper();
+  [[nodiscard]] dist::SharedCheckpointer checkpointer();
   [[nodiscard]] Watch& watch();
-  /// Takes the dev report of the kept model. Tells whether the answers are that model's: they are
-  /// those of the last evaluation, which may be of another epoch.
+  /// Takes the dev report of the kept model. Tells whether the predictions are that model's: they
+  /// are those of the last evaluation, which may be of another epoch.
   [[nodiscard]] bool has_answers_of(const train::FitReport& report);
   [[nodiscard]] std::optional<data::BucketLoader> test_batches(const data::Shard& shard);
   void take_test_report(const metrics::ClassificationReport& report);
   /// Calibrates the model if that is asked for, and logs the figures of the run and its advice.
   void end_fit(const train::FitReport& report);
 
-  /// Saves the model, the figures, the answers and the page in the run's directory. The folder of a
-  /// model of the program's own has the weights and the tokenizer, but no config.json, unless the
-  /// model has a member `save_pretrained(directory)`.
+  /// Saves the model, the figures, the predictions and the page in the run's directory. The folder
+  /// of a model of the program's own has the weights and the tokenizer, but no config.json, unless
+  /// the model has a member `save_pretrained(directory)`.
   template <class M>
   void save(M& model) {
     if constexpr (std::derived_from<M, model::AnyClassifier>) {

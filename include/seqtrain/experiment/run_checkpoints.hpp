@@ -39,12 +39,12 @@ class RunCheckpoints {
                  storage::Options storages)
       : storages_{std::move(storages)},
         replaced_{flags.replaces_checkpoints() ? std::optional{run} : std::nullopt},
-        keeper_{local_directory(flags, run), open_remote(flags),
-                options(flags, run, std::move(settings), std::move(versions))} {
+        checkpointer_{local_directory(flags, run), open_remote(flags),
+                      options(flags, run, std::move(settings), std::move(versions))} {
     std::error_code none;
     const bool finished =
         flags.continues_by_itself() && std::filesystem::exists(run.metrics(), none);
-    if (finished && !flags.overwrite && keeper_.saved_settings().empty()) {
+    if (finished && !flags.overwrite && checkpointer_.saved_settings().empty()) {
       throw InputError{"holds a finished run, but no checkpoint from which it could be continued",
                        {.object = run.path().string()},
                        "name another directory, or pass --overwrite to replace it; "
@@ -52,14 +52,14 @@ class RunCheckpoints {
     }
   }
 
-  [[nodiscard]] checkpoint::Checkpoints& keeper() { return keeper_; }
+  [[nodiscard]] checkpoint::Checkpoints& checkpointer() { return checkpointer_; }
 
   /// Locks the run's directory and the one of the checkpoints until this object ends. Call it
   /// before files of a killed run are removed. Throws `InputError` if another program has locked
   /// one of them.
   void lock(const RunDirectory& run) {
     output_lock_.emplace(run.lock());
-    keeper_.lock();
+    checkpointer_.lock();
   }
 
   /// Removes the checkpoints of the run that `--overwrite` replaces. They are removed only when the
@@ -71,7 +71,7 @@ class RunCheckpoints {
   /// Removes the checkpoints of a finished run unless they are to be kept. Call it when the results
   /// of the run are safe.
   void finish(const TrainFlags& flags, const RunDirectory& run) const {
-    const std::string& id = keeper_.run().id;
+    const std::string& id = checkpointer_.run().id;
     if (!flags.keeps_checkpoints() && !id.empty()) run.remove_checkpoints_of(id);
   }
 
@@ -80,13 +80,13 @@ class RunCheckpoints {
   [[nodiscard]] cli::StopSignalsOptions stop_options(const TrainFlags& flags) const {
     return {.grace_seconds = flags.grace_seconds,
             .log = storages_.log.warnings(),
-            .unfinished = [this] { return keeper_.unfinished(); }};
+            .unfinished = [this] { return checkpointer_.unfinished(); }};
   }
 
   /// Throws `Error` if the newest checkpoint is not stored where it should be. Call it when the
   /// results of the run are safe.
   void check() const {
-    if (!keeper_.problem().empty()) throw Error{keeper_.problem()};
+    if (!checkpointer_.problem().empty()) throw Error{checkpointer_.problem()};
   }
 
  private:
@@ -119,7 +119,7 @@ class RunCheckpoints {
   std::optional<FileLock> output_lock_;
   std::optional<RunDirectory> replaced_;
   std::optional<sink::Any> remote_;
-  checkpoint::Checkpoints keeper_;  // last: it uses the store
+  checkpoint::Checkpoints checkpointer_;  // last: it uses the store
 };
 
 }  // namespace seqtrain::experiment

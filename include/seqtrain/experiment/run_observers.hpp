@@ -14,7 +14,7 @@
 #include <seqtrain/machine.hpp>
 #include <seqtrain/page.hpp>
 #include <seqtrain/report.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/storage/open.hpp>
@@ -37,7 +37,7 @@ class RunObservers {
     std::vector<std::string> labels;
     bool on_gpu;
     page::RunPageOptions page;
-    const run::AnswerKeeper& answers;  ///< receives each event before the others
+    const run::KeptPredictions& predictions;  ///< receives each event before the others
   };
 
   /// Creates an object that observes nothing.
@@ -46,7 +46,7 @@ class RunObservers {
   RunObservers(const Options& options, const storage::Options& storages)
       : parts_{std::make_unique<Parts>(options, storages)} {}
 
-  /// Passes an event of a fit or an evaluation on to each observer.
+  /// Backend an event of a fit or an evaluation on to each observer.
   template <class Event>
   void on(const Event& event) {
     if (!parts_) return;
@@ -103,7 +103,7 @@ class RunObservers {
                    .machine = figures()}},
           tensorboard{open_tensorboard(options, storages)},
           trials{{.enabled = options.flags.hp_tune, .warn = storages.log.warnings()}},
-          page{options.page, options.answers} {}
+          page{options.page, options.predictions} {}
 
     [[nodiscard]] std::function<std::vector<metrics::Figure>()> figures() const {
       return [this] { return machine.latest(); };

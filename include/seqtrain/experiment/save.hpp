@@ -12,7 +12,7 @@
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/run/model_files.hpp>
 #include <seqtrain/run/predictions.hpp>
 #include <seqtrain/run/save_run.hpp>
@@ -21,14 +21,14 @@
 
 namespace seqtrain::experiment {
 
-/// Returns the answers to a split for predictions.jsonl.
+/// Returns the predictions for a split for predictions.jsonl.
 [[nodiscard]] inline run::PredictedSplit predicted(const std::string& name,
-                                                   const run::Answers* answers,
+                                                   const run::Predictions* predictions,
                                                    const std::string& file, std::size_t left_out,
                                                    const data::ReadOptions& read,
                                                    const Prepared& run,
                                                    std::span<const std::size_t> rows = {}) {
-  run::PredictedSplit split{.name = name, .answers = answers};
+  run::PredictedSplit split{.name = name, .predictions = predictions};
   if (left_out > 0 || !rows.empty() || read.split != data::Split::all) {
     split.records = data::record_numbers(file, read, run.labels, rows);
   }
@@ -70,16 +70,16 @@ inline void save_model(const Program& program, const Prepared& run,
   save(whole);
 }
 
-/// Saves the answers to the dev file and the test file.
+/// Saves the predictions for the dev file and the test file.
 inline void save_predictions(const Prepared& run, const Examples& examples,
-                             const run::AnswerKeeper& answers) {
+                             const run::KeptPredictions& predictions) {
   const cli::TrainFlags& flags = run.flags;
   std::vector<run::PredictedSplit> splits;
-  if (const auto* const dev = answers.find("dev")) {
+  if (const auto* const dev = predictions.find("dev")) {
     splits.push_back(predicted("dev", dev, examples.dev_file, examples.dev.left_out,
                                examples.dev_read, run, examples.dev_rows));
   }
-  if (const auto* const test = answers.find("test"); test && !examples.test_is_dev(flags)) {
+  if (const auto* const test = predictions.find("test"); test && !examples.test_is_dev(flags)) {
     splits.push_back(predicted("test", test, flags.test_file, examples.test->left_out,
                                flags.read_options(data::Split::test), run));
   }

@@ -7,19 +7,19 @@
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::run {
-class AnswerKeeper;
+class KeptPredictions;
 }  // namespace seqtrain::run
 
 namespace seqtrain::experiment {
 
 class RunObservers;
 
-/// The observer of a run's fit. It keeps answers and tells all that the first process writes about
-/// the run. Its functions are compiled once for all programs.
+/// The observer of a run's fit. It keeps predictions and tells all that the first process writes
+/// about the run. Its functions are compiled once for all programs.
 class Watch {
  public:
-  /// Only the first process keeps answers.
-  explicit Watch(bool keeps_answers);
+  /// Only the first process keeps predictions.
+  explicit Watch(bool keeps_predictions);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
@@ -30,12 +30,12 @@ class Watch {
   void on(const train::Notice& event);
   void on(const train::EvalBegin& event);
   void on(const train::EvalStep& event);
-  void on(const train::EvalAnswers& event);
+  void on(const train::EvalPredictions& event);
   void on(const train::EvalEnd& event);
   void on(const train::EpochEnd& event);
   void on(const train::FitEnd& event);
 
-  [[nodiscard]] run::AnswerKeeper& answers();
+  [[nodiscard]] run::KeptPredictions& predictions();
   /// Returns the observers that write to the run's directory. Those of other processes do nothing.
   [[nodiscard]] RunObservers& observers();
   /// Returns the number of epochs done before the last evaluation on dev.

@@ -26,8 +26,8 @@ struct RandomBits {
   }
 };
 
-/// Dropout of the hand-written passes, without a stored mask; model/nn/dropout.hpp has that of the
-/// passes by operators. A hash of an element's index and of the site decides whether the element is
+/// Dropout of the hand-written backend, without a stored mask; model/nn/dropout.hpp has that of the
+/// operators. A hash of an element's index and of the site decides whether the element is
 /// kept, so the backward pass computes the same answer again. The site is a number made of the
 /// seed, the batch and the place in the network. A default-constructed object keeps all elements.
 class Dropout {

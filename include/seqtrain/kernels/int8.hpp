@@ -109,8 +109,8 @@ double quantization_loss(const T* x, std::size_t rows, std::size_t n, const Quan
   return differences > 0 || std::isnan(errors) ? errors / differences : 0;
 }
 
-/// The quantized weights of a panel of output channels of a linear map: a weight is about its byte
-/// times the scale of its channel.
+/// The quantized weights of a panel of output channels of a linear layer: a weight is about its
+/// byte times the scale of its channel.
 struct Int8Panel {
   std::int8_t* weights;  ///< [k / 4][columns][4]
   std::int32_t*

@@ -28,12 +28,12 @@
 namespace seqtrain::model {
 
 class Network;
-class Passes;
+class Backend;
 struct LoadedNetwork;
 
 /// A pre-trained encoder of any family with a head for sequence classification: a
 /// `seqtrain::Model`. On the processor the kernels in model/cpu/ compute the encoder if they
-/// support its shape, and on a GPU `packed::PackedPasses` if they support its layers.
+/// support its shape, and on a GPU `packed::PackedBackend` if they support its layers.
 /// Otherwise ATen's operators and autograd compute it, with torch's autocast for bf16 and fp16. The
 /// operators always compute the head. In fp16 the gradients have the factor
 /// `Parameter::loss_scale`. Parameters have the names of the state_dict of the family's class in
@@ -78,11 +78,11 @@ class AnyClassifier {
   [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
                                           const data::Batch& batch) const;
 
-  /// Returns what takes the place of the passes of a network with these parameters.
-  using Wrap = std::function<std::unique_ptr<Passes>(std::unique_ptr<Passes>, Network&,
-                                                     std::span<const tensor::Parameter>)>;
-  /// Replaces the passes by `wrap(passes, network, parameters)`.
-  void wrap_passes(const Wrap& wrap);
+  /// Returns what takes the place of the backend of a network with these parameters.
+  using Wrap = std::function<std::unique_ptr<Backend>(std::unique_ptr<Backend>, Network&,
+                                                      std::span<const tensor::Parameter>)>;
+  /// Replaces the backend by `wrap(backend, network, parameters)`.
+  void wrap_backend(const Wrap& wrap);
 
   /// Replaces the loss by one of your own.
   void set_loss(AnyLoss loss);
@@ -116,14 +116,14 @@ class AnyClassifier {
   /// Returns the windows in which texts are read, if they are.
   [[nodiscard]] const std::optional<text::Windows>& windows() const;
 
-  /// Tells whether the hand-written passes compute the encoder. If not, the bits of a row's logits
-  /// depend on the other rows of its batch.
+  /// Tells whether the hand-written backend computes the encoder. If not, the bits of a row's
+  /// logits depend on the other rows of its batch.
   [[nodiscard]] bool has_kernels() const;
 
   /// Returns the number of adapters that were added.
   [[nodiscard]] std::int32_t adapters() const;
   /// Adds an adapter of a model that only predicts, loaded with `ClassifierOptions::only_adapter`.
-  /// Rows of batches have it by the next number from 1 on. Returns false if the passes do not
+  /// Rows of batches have it by the next number from 1 on. Returns false if the backend does not
   /// compute several adapters.
   bool add_adapter(LoadedNetwork adapter);
 

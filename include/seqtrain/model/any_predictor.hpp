@@ -61,11 +61,11 @@ class AnyPredictor {
                         const PredictorOptions& options = {});
 
   /// Loads an adapter of this model, which must be a whole one on a processor, in bf16 or int8,
-  /// with hand-written passes, and no DeBERTa. The result shares its encoder and tokenizer, and has
-  /// a head and labels of its own. One call of `predict` takes texts that several of them have
-  /// encoded: each is answered by the adapter that encoded it. The model changes, also for copies
-  /// of this object, so call this before threads share it. Throws `InputError` as the constructor
-  /// does.
+  /// with the hand-written backend, and no DeBERTa. The result shares its encoder and tokenizer,
+  /// and has a head and labels of its own. One call of `predict` takes texts that several of them
+  /// have encoded: each is answered by the adapter that encoded it. The model changes, also for
+  /// copies of this object, so call this before threads share it. Throws `InputError` as the
+  /// constructor does.
   [[nodiscard]] AnyPredictor with_adapter(const std::filesystem::path& directory);
 
   /// Tells whether the model has a head that was trained. Otherwise only its adapters answer.
@@ -123,7 +123,7 @@ class AnyPredictor {
   [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
 
   /// Returns the logits of a text from those of its windows [windows, labels]. On a processor they
-  /// have the bits that `predict` gives the whole text if the passes are written by hand.
+  /// have the bits that `predict` gives the whole text if the hand-written backend computes it.
   [[nodiscard]] predict::Pooled pooled(const metrics::Logits& windows) const;
 
   /// Returns the prediction for each text.

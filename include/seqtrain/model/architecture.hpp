@@ -39,7 +39,7 @@ concept Architecture = std::derived_from<typename A::Config, weights::ModelConfi
   { head(hidden, dropout) } -> std::same_as<at::Tensor>;
 };
 
-/// An encoder that the hand-written passes may support. `cpu_parts` returns nothing if they do not
+/// An encoder that the hand-written backend may support. `cpu_parts` returns nothing if it does not
 /// support its configuration. An encoder without this member runs on operators alone.
 template <class E>
 concept HasCpuParts = requires(const E& encoder) {

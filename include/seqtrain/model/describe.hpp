@@ -38,13 +38,13 @@ inline std::string describe(const LoadReport& report) {
 }
 
 /// Returns a line for the log about a model's precision, with a warning if another precision would
-/// be faster. `maps_in_bf16` is the number of linear maps that an int8 model computes in bf16.
+/// be faster. `maps_in_bf16` is the number of linear layers that an int8 model computes in bf16.
 inline std::string describe(Precision used, c10::Device device, std::size_t maps_in_bf16 = 0) {
   if (used == Precision::int8) {
-    std::string line = "Precision: int8 linear maps, fp32 norms, softmax and head";
+    std::string line = "Precision: int8 linear layers, fp32 norms, softmax and head";
     if (maps_in_bf16 > 0) {
       line += "; bf16 for " + std::to_string(maps_in_bf16) +
-              " of the linear maps, which read numbers that int8 cannot hold well";
+              " of the linear layers, which read numbers that int8 cannot hold well";
     }
     if (!kernels::has_int8_instructions()) {
       line += "; warning: this processor has no VNNI, so bf16 or fp32 may be faster";

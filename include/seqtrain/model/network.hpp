@@ -54,13 +54,13 @@ class Network {
   /// Returns the encoder's layers for packed batches, or nothing if they have another form.
   [[nodiscard]] virtual std::optional<EncoderLayers> layers() const = 0;
 
-  /// Returns the hand-written passes of the encoder, or null if it has none. `parameters` are those
-  /// of the network.
+  /// Returns the hand-written backend of the encoder, or null if it has none. `parameters` are
+  /// those of the network.
   [[nodiscard]] virtual std::unique_ptr<cpu::AnyEncoder> kernels(
       std::span<tensor::Parameter> parameters, Precision precision, bool only_predicts) = 0;
 
-  /// Frees the encoder's tensors, of which the passes keep packed ones. `encode` must not be called
-  /// afterwards.
+  /// Frees the encoder's tensors, of which the backend keeps packed ones. `encode` must not be
+  /// called afterwards.
   virtual void forget_encoder() = 0;
 };
 
@@ -74,7 +74,7 @@ struct LoadedNetwork {
   std::vector<tensor::Parameter> parameters;  ///< if only adapters and the head learn, these
   LoadReport report;
   std::filesystem::path directory;        ///< the checkpoint
-  std::vector<std::string> adapted = {};  ///< the linear maps that have an adapter
+  std::vector<std::string> adapted = {};  ///< the linear layers that have an adapter
   /// The parameters of a model that only predicts may lie in the checkpoint's mapped files until
   /// `borrowed.own()` is called. Only then `WeightsFolder::check_unchanged` speaks for all of them.
   tensor::BorrowedMemory borrowed;

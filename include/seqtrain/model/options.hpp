@@ -38,7 +38,7 @@ struct ClassifierOptions {
   bool ignore_mismatched_sizes = false;
   std::int64_t reinit_layers = 0;  ///< last layers to initialise anew (Zhang et al. 2021)
   bool freeze_encoder = false;     ///< only the head learns; the encoder runs as in evaluation
-  /// Low-rank adapters of the encoder's linear maps. Only they and the head learn, and they alone
+  /// Low-rank adapters of the encoder's linear layers. Only they and the head learn, and they alone
   /// are the model's parameters.
   std::optional<LoRA> lora = {};
   /// True if the head is `SentenceHead` and is not trained, but fitted: see
@@ -54,7 +54,7 @@ struct ClassifierOptions {
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
   /// True if the model only computes logits. Its parameters cannot be read, trained or saved: the
-  /// hand-written passes keep the encoder's weights only in packed form.
+  /// hand-written backend keeps the encoder's weights only in packed form.
   bool only_predicts = false;
   /// True if an adapter is loaded without its base's weights, for `AnyClassifier::add_adapter`.
   bool only_adapter = false;

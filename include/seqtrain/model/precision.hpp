@@ -20,7 +20,7 @@ enum class Precision {
   fp32,
   bf16,
   fp16,       ///< on devices other than a processor; in training the loss is scaled
-  int8,       ///< int8 linear maps, for predictions on a processor
+  int8,       ///< int8 linear layers, for predictions on a processor
   automatic,  ///< bf16 or fp16 if the device computes it natively, else fp32
 };
 

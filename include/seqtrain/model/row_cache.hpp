@@ -92,8 +92,8 @@ class RowCache {
 }
 
 /// Tells whether operators on a device keep the states of a frozen encoder. On a processor only the
-/// hand-written passes do. Deterministic operators keep none, because the last bits of a row depend
-/// on its batch.
+/// hand-written backend does. Deterministic operators keep none, because the last bits of a row
+/// depend on its batch.
 [[nodiscard]] inline bool operators_keep_states(c10::Device device) {
   return !device.is_cpu() && !at::globalContext().deterministicAlgorithms();
 }

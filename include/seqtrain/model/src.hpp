@@ -8,4 +8,4 @@
 #include <seqtrain/model/src/any_predictor.hpp>
 #include <seqtrain/model/src/load_any_network.hpp>
 #include <seqtrain/model/src/loss.hpp>
-#include <seqtrain/model/src/make_passes.hpp>
+#include <seqtrain/model/src/make_backend.hpp>

@@ -86,10 +86,10 @@ inline std::string labels_figure(const std::string& split, const metrics::Decisi
          html::to_html(bars, html::table(rows, "Scores by label"));
 }
 
-inline std::string recall_chart(const std::string& split, const run::Answers& answers,
+inline std::string recall_chart(const std::string& split, const run::Predictions& predictions,
                                 const predict::Task& task,
                                 std::span<const std::size_t> shown_labels) {
-  const run::LabelCurves curves{answers, task};
+  const run::LabelCurves curves{predictions, task};
   html::Chart chart{.id = split + "-precision-recall",
                     .title = "Precision over recall",
                     .x = "recall",
@@ -116,9 +116,9 @@ inline html::Line reliability_line(const std::string& name,
   return line;
 }
 
-inline std::string reliability_chart(const std::string& split, const run::Answers& answers,
+inline std::string reliability_chart(const std::string& split, const run::Predictions& predictions,
                                      const predict::Task& task, const run::Calibrated* calibrated) {
-  const auto bins = run::reliability(answers, task);
+  const auto bins = run::reliability(predictions, task);
   const bool single = task.problem_type == ProblemType::single_label;
   html::Chart chart{.id = split + "-reliability",
                     .title = "Reliability",
@@ -131,7 +131,7 @@ inline std::string reliability_chart(const std::string& split, const run::Answer
   std::string text =
       "<p>Expected calibration error: " + log::fixed(metrics::expected_calibration_error(bins), 4);
   if (calibrated != nullptr && single) {
-    const auto after = run::reliability(answers, calibrated->apply(task));
+    const auto after = run::reliability(predictions, calibrated->apply(task));
     chart.lines.push_back(reliability_line("calibrated", after));
     text += " as trained, " + log::fixed(metrics::expected_calibration_error(after), 4) +
             " with temperature " + html::number(calibrated->chosen.temperature);
@@ -147,13 +147,13 @@ inline std::string reliability_chart(const std::string& split, const run::Answer
 
 /// Returns the deviation of predictions, and a scatter plot of predicted over true values whose
 /// axes are equal, so that predictions that hardly differ are seen to.
-inline std::string scatter(const std::string& split, const run::Answers& answers) {
+inline std::string scatter(const std::string& split, const run::Predictions& predictions) {
   html::Line line{.name = "examples", .line = false, .dots = true};
   html::Range range{std::numeric_limits<double>::infinity(),
                     -std::numeric_limits<double>::infinity()};
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!answers.labelled(i)) continue;
-    const double target = answers.targets_of(i)[0], predicted = answers.logits_of(i)[0];
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    if (!predictions.labelled(i)) continue;
+    const double target = predictions.targets_of(i)[0], predicted = predictions.logits_of(i)[0];
     line.points.push_back({target, predicted});
     if (!std::isfinite(target) || !std::isfinite(predicted)) continue;
     range.low = std::min({range.low, target, predicted});
@@ -161,7 +161,7 @@ inline std::string scatter(const std::string& split, const run::Answers& answers
   }
   const double room = range.high > range.low ? (range.high - range.low) * 0.04 : 1;
   std::ranges::sort(line.points, {}, &html::Point::x);
-  const auto found = run::deviation(answers);
+  const auto found = run::deviation(predictions);
   return "<p>Mean absolute error " + html::number(found.mean_absolute_error) + ", R² " +
          html::number(found.r_squared) + ", over " + html::count(found.examples) +
          " examples. R² is 1 for exact predictions and 0 for those that are no better than the "
@@ -181,19 +181,19 @@ inline std::string scatter(const std::string& split, const run::Answers& answers
 /// Returns the section of a page about the decisions on a split. A cell of the confusion matrix is
 /// a link if `link(gold, said)` returns an address.
 [[nodiscard]] inline std::string decisions_section(
-    const std::string& split, const run::Answers& answers, const predict::Task& task,
+    const std::string& split, const run::Predictions& predictions, const predict::Task& task,
     const run::Calibrated* calibrated,
     const std::function<std::string(std::size_t, std::size_t)>& link) {
   std::string out =
       "<section id=\"" + split + "\"><h2>Decisions on " + html::escaped(split) + "</h2>\n";
-  if (answers.left_out > 0) {
-    out += "<p>" + html::count(static_cast<std::int64_t>(answers.left_out)) +
+  if (predictions.left_out > 0) {
+    out += "<p>" + html::count(static_cast<std::int64_t>(predictions.left_out)) +
            " examples were too many to be kept and are not counted here.</p>";
   }
   if (task.problem_type == ProblemType::regression) {
-    return out + detail::scatter(split, answers) + "</section>\n";
+    return out + detail::scatter(split, predictions) + "</section>\n";
   }
-  const auto decisions = run::decisions(answers, task);
+  const auto decisions = run::decisions(predictions, task);
   if (decisions.size() == 0) return out + "<p>No example has a label.</p></section>\n";
   if (task.problem_type == ProblemType::single_label) {
     const auto counts = detail::confusion_of(decisions);
@@ -213,9 +213,9 @@ inline std::string scatter(const std::string& split, const run::Answers& answers
   }
   out += detail::labels_figure(split, decisions, task) + "<div class=\"grid\"><div>";
   out += detail::recall_chart(
-      split, answers, task,
+      split, predictions, task,
       report::shown_labels(metrics::label_scores(decisions), detail::most_label_curves));
-  out += "</div><div>" + detail::reliability_chart(split, answers, task, calibrated);
+  out += "</div><div>" + detail::reliability_chart(split, predictions, task, calibrated);
   return out + "</div></div></section>\n";
 }
 

@@ -23,9 +23,9 @@ namespace detail {
 /// A cell of the confusion matrix: a gold label and a predicted one.
 using Cell = std::pair<std::size_t, std::size_t>;
 
-inline Cell cell_of(const run::Answers& answers, const predict::Task& task, std::size_t i) {
-  return {static_cast<std::size_t>(answers.gold[i]),
-          predict::chosen(answers.logits_of(i), task)[0]};
+inline Cell cell_of(const run::Predictions& predictions, const predict::Task& task, std::size_t i) {
+  return {static_cast<std::size_t>(predictions.gold[i]),
+          predict::chosen(predictions.logits_of(i), task)[0]};
 }
 
 /// Returns escaped text, cut to at most `bytes` bytes.
@@ -104,23 +104,24 @@ inline const ExampleText* text_of(const PageContent& page, std::int64_t row) {
 }
 
 inline std::string example_row(const PageContent& page, std::size_t i, std::size_t bytes) {
-  const run::Answers& answers = *page.dev;
+  const run::Predictions& predictions = *page.dev;
   const auto& task = page.facts->task;
   const bool regression = task.problem_type == ProblemType::regression;
-  const auto gold = answers.gold_labels(i);
-  const auto said = predict::chosen(answers.logits_of(i), task);
-  const ExampleText* const text = text_of(page, answers.rows[i]);
-  const std::int64_t record = text != nullptr ? text->record : answers.rows[i] + 1;
+  const auto gold = predictions.gold_labels(i);
+  const auto said = predict::chosen(predictions.logits_of(i), task);
+  const ExampleText* const text = text_of(page, predictions.rows[i]);
+  const std::int64_t record = text != nullptr ? text->record : predictions.rows[i] + 1;
   std::string out = "<tr id=\"example-" + std::to_string(i) + "\" data-gold=\"" + ids(gold) +
                     "\" data-said=\"" + ids(said) + "\"><th scope=\"row\">" +
-                    std::to_string(record) + "</th><td>" + log::fixed(answers.loss(i), 3) + "</td>";
+                    std::to_string(record) + "</th><td>" + log::fixed(predictions.loss(i), 3) +
+                    "</td>";
   if (regression) {
-    out += "<td>" + html::number(answers.targets_of(i)[0]) + "</td><td>" +
-           html::number(answers.logits_of(i)[0]) + "</td>";
+    out += "<td>" + html::number(predictions.targets_of(i)[0]) + "</td><td>" +
+           html::number(predictions.logits_of(i)[0]) + "</td>";
   } else {
     out += "<td><bdi>" + html::escaped(names_of(gold, task)) + "</bdi></td><td><bdi>" +
            html::escaped(names_of(said, task)) + "</bdi></td><td>" +
-           scores_cell(answers.logits_of(i), task) + "</td>";
+           scores_cell(predictions.logits_of(i), task) + "</td>";
   }
   if (text != nullptr && page.facts->texts) out += "<td>" + text_cell(*text, bytes) + "</td>";
   return out + "</tr>\n";
@@ -134,22 +135,22 @@ class ChosenExamples {
  public:
   static constexpr std::size_t highest = 50, of_cell = 3, most = 200;
 
-  ChosenExamples(const run::Answers& answers, const predict::Task& task) {
+  ChosenExamples(const run::Predictions& predictions, const predict::Task& task) {
     std::vector<std::pair<double, std::size_t>> losses;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const double loss = answers.loss(i);
+    for (std::size_t i = 0; i < predictions.size(); ++i) {
+      const double loss = predictions.loss(i);
       if (!std::isnan(loss)) losses.emplace_back(loss, i);
     }
     std::ranges::sort(losses, [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    const bool has_cells = answers.problem_type == ProblemType::single_label &&
-                           answers.labels() <= report::most_matrix_labels;
+    const bool has_cells = predictions.problem_type == ProblemType::single_label &&
+                           predictions.labels() <= report::most_matrix_labels;
     std::map<detail::Cell, std::size_t> taken;
     for (std::size_t place = 0; place < losses.size() && chosen_.size() < most; ++place) {
       const std::size_t i = losses[place].second;
       if (has_cells) {
-        const auto cell = detail::cell_of(answers, task, i);
+        const auto cell = detail::cell_of(predictions, task, i);
         if (place >= highest && taken[cell] >= of_cell) continue;
         if (++taken[cell] == 1) first_of_cell_[cell] = i;
       } else if (place >= highest) {
@@ -159,7 +160,7 @@ class ChosenExamples {
     }
   }
 
-  /// Returns the indices of the chosen answers, by descending loss.
+  /// Returns the indices of the chosen predictions, by descending loss.
   [[nodiscard]] const std::vector<std::size_t>& indices() const { return chosen_; }
 
   /// Returns the address on the page of a confusion's first example, or an empty string.

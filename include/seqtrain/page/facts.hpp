@@ -15,8 +15,8 @@
 #include <seqtrain/page/run_log.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/advice.hpp>
-#include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/calibrate.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/selection.hpp>
 
@@ -93,9 +93,9 @@ using Conflict = std::vector<ExampleText>;
 struct PageContent {
   const RunFacts* facts = nullptr;
   RunLog log = {};
-  const run::Answers* dev = nullptr;    ///< null if there are none
-  const run::Answers* test = nullptr;   ///< null if there are none or they are dev's
-  std::vector<ExampleText> texts = {};  ///< texts of examples of `dev`, ordered by row
+  const run::Predictions* dev = nullptr;   ///< null if there are none
+  const run::Predictions* test = nullptr;  ///< null if there are none or they are dev's
+  std::vector<ExampleText> texts = {};     ///< texts of examples of `dev`, ordered by row
   std::vector<Conflict> conflicts = {};
   std::size_t conflicts_left_out = 0;
   const run::Calibrated* calibrated = nullptr;

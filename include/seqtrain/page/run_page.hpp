@@ -23,7 +23,7 @@
 #include <seqtrain/page/facts.hpp>
 #include <seqtrain/page/html/frame.hpp>
 #include <seqtrain/page/run_log.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::page {
@@ -60,7 +60,7 @@ inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
     out += examples_section(page, chosen, text_bytes);
   } else {
     out +=
-        "<section><h2>Decisions on dev</h2><p>There are no answers to dev examples yet.</p>"
+        "<section><h2>Decisions on dev</h2><p>There are no predictions for dev examples yet.</p>"
         "</section>\n";
   }
   if (page.test != nullptr) {
@@ -95,12 +95,12 @@ struct RunPageOptions {
 };
 
 /// An observer that writes a run's page after each evaluation of dev and when training ends. Pass
-/// it after the log and the `AnswerKeeper` that it reads, so that they hear an event first. If the
-/// page cannot be written, training continues.
+/// it after the log and the `KeptPredictions` that it reads, so that they hear an event first. If
+/// the page cannot be written, training continues.
 class RunPage {
  public:
-  RunPage(RunPageOptions options, const run::AnswerKeeper& answers)
-      : options_{std::move(options)}, answers_{&answers} {}
+  RunPage(RunPageOptions options, const run::KeptPredictions& predictions)
+      : options_{std::move(options)}, predictions_{&predictions} {}
 
   void on(const train::EvalEnd& event) {
     if (event.split == "dev") attempt("training, after epoch " + std::to_string(event.epoch));
@@ -143,8 +143,8 @@ class RunPage {
   PageContent content(const std::string& status) {
     PageContent page{.facts = &options_.facts,
                      .log = load_run_log(options_.log),
-                     .dev = answers_->find("dev"),
-                     .test = shows_test_ ? answers_->find("test") : nullptr,
+                     .dev = predictions_->find("dev"),
+                     .test = shows_test_ ? predictions_->find("test") : nullptr,
                      .calibrated = calibrated_,
                      .advice = advice_,
                      .baseline = baseline_,
@@ -177,14 +177,14 @@ class RunPage {
 
   /// Tells whether the gold labels of a group's rows differ.
   [[nodiscard]] bool differ(const std::vector<std::size_t>& rows,
-                            const run::Answers& answers) const {
+                            const run::Predictions& predictions) const {
     std::optional<std::vector<std::size_t>> first;
     for (const std::size_t row : rows) {
-      const auto at = std::ranges::lower_bound(answers.rows, static_cast<std::int64_t>(row));
-      if (at == answers.rows.end() || *at != static_cast<std::int64_t>(row)) return false;
-      const auto i = static_cast<std::size_t>(at - answers.rows.begin());
-      if (!answers.labelled(i)) return false;
-      auto labels = answers.gold_labels(i);
+      const auto at = std::ranges::lower_bound(predictions.rows, static_cast<std::int64_t>(row));
+      if (at == predictions.rows.end() || *at != static_cast<std::int64_t>(row)) return false;
+      const auto i = static_cast<std::size_t>(at - predictions.rows.begin());
+      if (!predictions.labelled(i)) return false;
+      auto labels = predictions.gold_labels(i);
       if (first && labels != *first) return true;
       first = std::move(labels);
     }
@@ -234,7 +234,7 @@ class RunPage {
   }
 
   RunPageOptions options_;
-  const run::AnswerKeeper* answers_;
+  const run::KeptPredictions* predictions_;
   const run::Calibrated* calibrated_ = nullptr;
   std::vector<run::Advice> advice_;
   report::Rows baseline_;

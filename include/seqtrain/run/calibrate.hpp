@@ -20,22 +20,23 @@
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>
 #include <seqtrain/predict/prediction.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/weights/write_config.hpp>
 
 namespace seqtrain::run {
 
 /// Returns the gold labels and the predicted labels of the examples that have a label.
-[[nodiscard]] inline metrics::Decisions decisions(const Answers& answers,
+[[nodiscard]] inline metrics::Decisions decisions(const Predictions& predictions,
                                                   const predict::Task& task) {
   using Label = metrics::Decisions::Label;
-  metrics::Decisions result{answers.labels(), task.problem_type};
+  metrics::Decisions result{predictions.labels(), task.problem_type};
   const auto ids = [](const std::vector<std::size_t>& labels) {
     return std::vector<Label>{labels.begin(), labels.end()};
   };
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!answers.labelled(i)) continue;
-    result.add(ids(answers.gold_labels(i)), ids(predict::chosen(answers.logits_of(i), task)));
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    if (!predictions.labelled(i)) continue;
+    result.add(ids(predictions.gold_labels(i)),
+               ids(predict::chosen(predictions.logits_of(i), task)));
   }
   return result;
 }
@@ -43,21 +44,21 @@ namespace seqtrain::run {
 /// Returns bins of confidences with the share that is right. In single-label classification the
 /// confidence is the score of the predicted label; in multi-label classification each label's score
 /// counts, and it is right if the example has the label.
-[[nodiscard]] inline std::vector<metrics::ReliabilityBin> reliability(const Answers& answers,
-                                                                      const predict::Task& task) {
+[[nodiscard]] inline std::vector<metrics::ReliabilityBin> reliability(
+    const Predictions& predictions, const predict::Task& task) {
   std::vector<double> confidence;
   std::vector<std::uint8_t> right;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!answers.labelled(i)) continue;
-    const auto scores = predict::scores(answers.logits_of(i), task);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    if (!predictions.labelled(i)) continue;
+    const auto scores = predict::scores(predictions.logits_of(i), task);
     if (task.problem_type == ProblemType::single_label) {
-      const std::size_t said = predict::chosen(answers.logits_of(i), task)[0];
+      const std::size_t said = predict::chosen(predictions.logits_of(i), task)[0];
       confidence.push_back(scores[said]);
-      right.push_back(static_cast<std::int64_t>(said) == answers.gold[i] ? 1 : 0);
+      right.push_back(static_cast<std::int64_t>(said) == predictions.gold[i] ? 1 : 0);
       continue;
     }
     confidence.insert(confidence.end(), scores.begin(), scores.end());
-    for (const float target : answers.targets_of(i)) right.push_back(target > 0.5F ? 1 : 0);
+    for (const float target : predictions.targets_of(i)) right.push_back(target > 0.5F ? 1 : 0);
   }
   return metrics::reliability(confidence, right);
 }
@@ -66,11 +67,11 @@ namespace seqtrain::run {
 /// examples' exponentials once.
 class LabelCurves {
  public:
-  LabelCurves(const Answers& answers, const predict::Task& task)
-      : answers_{&answers}, temperature_{task.temperature}, sums_(answers.size()) {
-    if (answers.problem_type != ProblemType::single_label) return;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const auto row = answers.logits.row(static_cast<Eigen::Index>(i)).cast<double>().array();
+  LabelCurves(const Predictions& predictions, const predict::Task& task)
+      : predictions_{&predictions}, temperature_{task.temperature}, sums_(predictions.size()) {
+    if (predictions.problem_type != ProblemType::single_label) return;
+    for (std::size_t i = 0; i < predictions.size(); ++i) {
+      const auto row = predictions.logits.row(static_cast<Eigen::Index>(i)).cast<double>().array();
       largest_.push_back(row.maxCoeff());
       sums_[i] = ((row - largest_[i]) / temperature_).exp().sum();
     }
@@ -79,8 +80,8 @@ class LabelCurves {
   [[nodiscard]] std::vector<metrics::Operating> operator()(std::size_t label) const {
     std::vector<double> scores;
     std::vector<std::uint8_t> has;
-    for (std::size_t i = 0; i < answers_->size(); ++i) {
-      if (!answers_->labelled(i)) continue;
+    for (std::size_t i = 0; i < predictions_->size(); ++i) {
+      if (!predictions_->labelled(i)) continue;
       scores.push_back(score(i, label));
       has.push_back(has_label(i, label) ? 1 : 0);
     }
@@ -89,16 +90,16 @@ class LabelCurves {
 
  private:
   [[nodiscard]] double score(std::size_t i, std::size_t label) const {
-    const double logit = answers_->logits_of(i)[label];
+    const double logit = predictions_->logits_of(i)[label];
     if (largest_.empty()) return 1 / (1 + std::exp(-logit));
     return std::exp((logit - largest_[i]) / temperature_) / sums_[i];
   }
   [[nodiscard]] bool has_label(std::size_t i, std::size_t label) const {
-    if (largest_.empty()) return answers_->targets_of(i)[label] > 0.5F;
-    return answers_->gold[i] == static_cast<std::int64_t>(label);
+    if (largest_.empty()) return predictions_->targets_of(i)[label] > 0.5F;
+    return predictions_->gold[i] == static_cast<std::int64_t>(label);
   }
 
-  const Answers* answers_;
+  const Predictions* predictions_;
   double temperature_;
   std::vector<double> largest_;
   std::vector<double> sums_;
@@ -145,68 +146,68 @@ inline std::pair<double, double> f1_of(const metrics::Decisions& decisions) {
   return {metrics::micro_average(counts).f1, report.macro_average().f1};
 }
 
-inline Calibrated choose_temperature(const Answers& answers, const predict::Task& task) {
+inline Calibrated choose_temperature(const Predictions& predictions, const predict::Task& task) {
   Calibrated result;
-  result.chosen.temperature = metrics::best_temperature(answers.logits, answers.gold);
+  result.chosen.temperature = metrics::best_temperature(predictions.logits, predictions.gold);
   const auto error = [&](const predict::Task& with) {
-    return metrics::expected_calibration_error(reliability(answers, with));
+    return metrics::expected_calibration_error(reliability(predictions, with));
   };
   const auto loss = [&](double temperature) {
-    return metrics::tempered_loss(answers.logits, answers.gold, temperature);
+    return metrics::tempered_loss(predictions.logits, predictions.gold, temperature);
   };
   result.figures = {{"expected_calibration_error", error(task), error(result.apply(task))},
                     {"loss", loss(1), loss(result.chosen.temperature)}};
   return result;
 }
 
-inline Calibrated choose_thresholds(const Answers& answers, const predict::Task& task,
+inline Calibrated choose_thresholds(const Predictions& predictions, const predict::Task& task,
                                     std::optional<double> precision) {
   Calibrated result;
-  const LabelCurves curves{answers, task};
-  for (std::size_t label = 0; label < answers.labels(); ++label) {
+  const LabelCurves curves{predictions, task};
+  for (std::size_t label = 0; label < predictions.labels(); ++label) {
     const auto curve = curves(label);
     const auto found = precision ? metrics::threshold_of_precision(curve, *precision)
                                  : metrics::best_f1_threshold(curve);
     result.chosen.thresholds.push_back(found.above);
   }
-  const auto [micro, macro] = f1_of(decisions(answers, task));
-  const auto [micro_after, macro_after] = f1_of(decisions(answers, result.apply(task)));
+  const auto [micro, macro] = f1_of(decisions(predictions, task));
+  const auto [micro_after, macro_after] = f1_of(decisions(predictions, result.apply(task)));
   result.figures = {{"micro_f1", micro, micro_after}, {"macro_f1", macro, macro_after}};
   return result;
 }
 
-/// Returns the answers without those with a logit that is not finite.
-inline Answers finite(const Answers& answers) {
-  Answers result{.problem_type = answers.problem_type, .epoch = answers.epoch};
+/// Returns the predictions without those with a logit that is not finite.
+inline Predictions finite(const Predictions& predictions) {
+  Predictions result{.problem_type = predictions.problem_type, .epoch = predictions.epoch};
   std::vector<float> logits;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto row = answers.logits_of(i);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const auto row = predictions.logits_of(i);
     if (!metrics::all_finite(row)) continue;
     logits.insert(logits.end(), row.begin(), row.end());
-    result.rows.push_back(answers.rows[i]);
-    result.gold.push_back(answers.gold[i]);
-    if (answers.targets.empty()) continue;
-    const auto targets = answers.targets_of(i);
+    result.rows.push_back(predictions.rows[i]);
+    result.gold.push_back(predictions.gold[i]);
+    if (predictions.targets.empty()) continue;
+    const auto targets = predictions.targets_of(i);
     result.targets.insert(result.targets.end(), targets.begin(), targets.end());
   }
   result.logits = Eigen::Map<const metrics::Logits>{
-      logits.data(), static_cast<Eigen::Index>(result.size()), answers.logits.cols()};
+      logits.data(), static_cast<Eigen::Index>(result.size()), predictions.logits.cols()};
   return result;
 }
 
 }  // namespace detail
 
-/// Chooses on the answers to a dev set a temperature for single-label classification, or a
+/// Chooses on the predictions for a dev set a temperature for single-label classification, or a
 /// threshold for each label of multi-label classification: the one with the greatest F1, or, if a
-/// precision is given, with the greatest recall at that precision or a higher one. Answers with a
-/// logit that is not finite do not count. Throws `InputError` for regression, which has no
+/// precision is given, with the greatest recall at that precision or a higher one. Predictions with
+/// a logit that is not finite do not count. Throws `InputError` for regression, which has no
 /// decisions.
-[[nodiscard]] inline Calibrated calibrate(const Answers& answers, const predict::Task& task,
+[[nodiscard]] inline Calibrated calibrate(const Predictions& predictions, const predict::Task& task,
                                           std::optional<double> precision = {}) {
   if (task.problem_type == ProblemType::regression) {
     throw InputError{"regression has no decisions to calibrate", {.object = "--calibrate"}};
   }
-  const Answers counted = detail::finite(answers);
+  const Predictions counted = detail::finite(predictions);
   return task.problem_type == ProblemType::multi_label
              ? detail::choose_thresholds(counted, task, precision)
              : detail::choose_temperature(counted, task);

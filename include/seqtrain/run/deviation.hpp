@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 
 namespace seqtrain::run {
 
@@ -18,13 +18,13 @@ struct Deviation {
   double r_squared = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Returns the deviation of answers of a model of numbers.
-[[nodiscard]] inline Deviation deviation(const Answers& answers) {
+/// Returns the deviation of predictions of a model of numbers.
+[[nodiscard]] inline Deviation deviation(const Predictions& predictions) {
   double mean = 0, absolute = 0, squares = 0, variance = 0;
   std::int64_t count = 0;
   const auto each = [&](const auto& use) {
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (answers.labelled(i)) use(answers.targets_of(i)[0], answers.logits_of(i)[0]);
+    for (std::size_t i = 0; i < predictions.size(); ++i) {
+      if (predictions.labelled(i)) use(predictions.targets_of(i)[0], predictions.logits_of(i)[0]);
     }
   };
   each([&](double target, double) {

@@ -16,14 +16,14 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/predict/prediction.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 
 namespace seqtrain::run {
 
-/// The answers to a split, for `predictions.jsonl`.
+/// The predictions for a split, for `predictions.jsonl`.
 struct PredictedSplit {
   std::string name;  ///< "dev", "test"
-  const Answers* answers = nullptr;
+  const Predictions* predictions = nullptr;
   /// The number of each row's record in its file, counted from 1; if empty, the row's index plus 1.
   std::vector<std::int64_t> records = {};
 };
@@ -42,16 +42,16 @@ inline void append_names(json::Writer& out, std::string_view key,
 
 inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
                                    const predict::Task& task) {
-  const Answers& answers = *split.answers;
-  const auto row = static_cast<std::size_t>(answers.rows[i]);
+  const Predictions& predictions = *split.predictions;
+  const auto row = static_cast<std::size_t>(predictions.rows[i]);
   json::Writer out;
   out.begin_object().member("split", std::string_view{split.name});
-  out.member("row", row < split.records.size() ? split.records[row] : answers.rows[i] + 1);
-  const auto logits = answers.logits_of(i);
+  out.member("row", row < split.records.size() ? split.records[row] : predictions.rows[i] + 1);
+  const auto logits = predictions.logits_of(i);
   if (task.problem_type == ProblemType::regression) {
-    out.member("gold", answers.targets_of(i)[0]).member("predicted", logits[0]);
+    out.member("gold", predictions.targets_of(i)[0]).member("predicted", logits[0]);
   } else {
-    append_names(out, "gold", answers.gold_labels(i), task);
+    append_names(out, "gold", predictions.gold_labels(i), task);
     if (!metrics::all_finite(logits)) {  // no label is the model's
       return out.key("predicted")
                  .null()
@@ -68,7 +68,7 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
     for (const double score : predict::scores(logits, task)) out.value(static_cast<float>(score));
     out.end_array();
   }
-  return out.member("loss", static_cast<float>(answers.loss(i))).end_object().text() + "\n";
+  return out.member("loss", static_cast<float>(predictions.loss(i))).end_object().text() + "\n";
 }
 
 }  // namespace detail
@@ -82,7 +82,7 @@ inline void write_predictions(const std::filesystem::path& file,
                               std::span<const PredictedSplit> splits, const predict::Task& task) {
   AtomicFile out{file};
   for (const auto& split : splits) {
-    for (std::size_t i = 0; i < split.answers->size(); ++i) {
+    for (std::size_t i = 0; i < split.predictions->size(); ++i) {
       out.write(detail::prediction_line(split, i, task));
     }
   }

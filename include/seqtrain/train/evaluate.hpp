@@ -55,8 +55,8 @@ struct EvalPoint {
 template <class O>
 concept CountsEvaluations = metrics::Metric<std::remove_const_t<O>>;
 
-/// A model that answers several batches of an evaluation at once. `logits_of` returns the logits of
-/// at most `logits_window()` consecutive batches.
+/// A model that predicts several batches of an evaluation at once. `logits_of` returns the
+/// logits of at most `logits_window()` consecutive batches.
 template <class M>
 concept AnswersWindows = requires(M& model, std::span<const typename M::batch_type> batches) {
   { model.logits_window() } -> std::convertible_to<std::int64_t>;
@@ -100,7 +100,7 @@ auto counting_copy(const O& observer, ProblemType type) {
   }
 }
 
-/// Scores a classifier's answers, also by the user's metrics.
+/// Scores a classifier's predictions, also by the user's metrics.
 template <Classifier M, class... Observers>
 class Scoring {
  public:
@@ -116,7 +116,7 @@ class Scoring {
     return 1;
   }
 
-  /// Scores batches. Calls `tell` for each with an `EvalAnswers` whose split is empty.
+  /// Scores batches. Calls `tell` for each with an `EvalPredictions` whose split is empty.
   template <class B, class Tell>
   void add(M& model, std::span<const B> batches, const Tell& tell) {
     const auto take = [&](const auto& logits, const B& batch) {
@@ -125,7 +125,7 @@ class Scoring {
       loss_.add(losses);
       if constexpr (std::same_as<std::remove_cvref_t<decltype(logits)>, metrics::Logits>) {
         not_finite_ += logits.rows() - logits.array().isFinite().rowwise().all().count();
-        auto event = answers(logits, batch);
+        auto event = predictions(logits, batch);
         event.losses = losses.losses;
         tell(event);
       }
@@ -153,12 +153,12 @@ class Scoring {
 
  private:
   template <class B>
-  EvalAnswers answers(const metrics::Logits& logits, const B& batch) const {
-    EvalAnswers event{.split = {},
-                      .problem_type = type_,
-                      .logits = logits,
-                      .labels = batch.labels,
-                      .targets = targets_of(batch)};
+  EvalPredictions predictions(const metrics::Logits& logits, const B& batch) const {
+    EvalPredictions event{.split = {},
+                          .problem_type = type_,
+                          .logits = logits,
+                          .labels = batch.labels,
+                          .targets = targets_of(batch)};
     if constexpr (requires { batch.row_ids; }) event.row_ids = batch.row_ids;
     return event;
   }
@@ -234,11 +234,11 @@ metrics::ClassificationReport empty_report(const M& model, const Observers&... o
 }
 
 /// Runs the model over all of a loader's examples, without gradients or dropout: a `Classifier` is
-/// scored by its answers, a `LanguageModel` by its loss. Figures are running counts, so memory for
-/// one batch's answers is enough. Copies of the `metrics::Metric`s among the observers score a
-/// classifier's answers too. A notice says how many examples have a logit that is not finite.
-/// Throws `InputError` if a metric cannot count the model's examples, and `Stopped` if a stop is
-/// requested.
+/// scored by its predictions, a `LanguageModel` by its loss. Figures are running counts, so memory
+/// for one batch's predictions is enough. Copies of the `metrics::Metric`s among the observers
+/// score a classifier's predictions too. A notice says how many examples have a logit that is not
+/// finite. Throws `InputError` if a metric cannot count the model's examples, and `Stopped` if a
+/// stop is requested.
 template <class M, LoaderFor<M> L, class... Observers>
 requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
     evaluate(M& model, L& loader, const EvalPoint& point, Observers&... observers) {
@@ -248,9 +248,9 @@ requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
   std::int64_t done = 0;
   auto scoring = detail::scoring_of(model, observers...);
   Window<typename M::batch_type> window{scoring.window(model), 0, batches};
-  const auto tell = [&](EvalAnswers answers) {
-    answers.split = point.split;
-    notify(answers, observers...);
+  const auto tell = [&](EvalPredictions predictions) {
+    predictions.split = point.split;
+    notify(predictions, observers...);
   };
   for (const typename M::batch_type& batch : loader.epoch(0)) {
     if (point.stop.stop_requested()) throw Stopped{"stopped during an evaluation"};

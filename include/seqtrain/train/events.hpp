@@ -106,7 +106,7 @@ struct EvalStep {
 
 /// The event after a classifier has answered a batch of an evaluation. The members refer to the
 /// batch's memory.
-struct EvalAnswers {
+struct EvalPredictions {
   std::string_view split;  ///< "dev", "test"
   ProblemType problem_type = ProblemType::single_label;
   const metrics::Logits& logits;               ///< [rows, labels]
@@ -168,7 +168,7 @@ concept Hears = requires(O& observer, const Event& event) {
 /// An observer of a fit, which overloads `on` for at least one event.
 template <class O>
 concept Observer = Hears<O, FitBegin> || Hears<O, StepEnd> || Hears<O, StepSkipped> ||
-    Hears<O, EvalBegin> || Hears<O, EvalStep> || Hears<O, EvalAnswers> || Hears<O, EvalEnd> ||
+    Hears<O, EvalBegin> || Hears<O, EvalStep> || Hears<O, EvalPredictions> || Hears<O, EvalEnd> ||
     Hears<O, EpochEnd> || Hears<O, FitEnd> || Hears<O, Notice>;
 
 /// Calls `observer.on(event)` if the observer has that overload.

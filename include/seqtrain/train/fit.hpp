@@ -19,9 +19,9 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/train/checkpoint_name.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/train/step_watch.hpp>

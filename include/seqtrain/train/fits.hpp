@@ -10,10 +10,10 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/metric.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/gradients.hpp>
-#include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
@@ -229,8 +229,8 @@ consteval void check_part() {
                   "BestModel keeps the best parameters, but the model has no state_dict and "
                   "load_state_dict");
     static_assert(!std::is_const_v<P>, "BestModel must not be const");
-  } else if constexpr (Keeper<T>) {
-    static_assert(Keeper<P>, "a keeper must not be const");
+  } else if constexpr (Checkpointer<T>) {
+    static_assert(Checkpointer<P>, "a checkpointer must not be const");
   } else {
     check_metric<M, P>();
     check_observer<P>();
@@ -243,9 +243,10 @@ consteval void check_parts() {
   (check_part<M, std::remove_reference_t<Parts>>(), ...);
   static_assert((0 + ... + (LoaderLike<std::remove_cvref_t<Parts>> ? 1 : 0)) <= 1,
                 "fit takes one dev loader");
-  static_assert(Checkpointable<M, O> || !(Keeper<std::remove_cvref_t<Parts>> || ...),
-                "a keeper saves checkpoints, but the model or the optimizer has no state_dict and "
-                "load_state_dict, state and load_state for that");
+  static_assert(
+      Checkpointable<M, O> || !(Checkpointer<std::remove_cvref_t<Parts>> || ...),
+      "a checkpointer saves checkpoints, but the model or the optimizer has no state_dict and "
+      "load_state_dict, state and load_state for that");
 }
 
 }  // namespace seqtrain::train

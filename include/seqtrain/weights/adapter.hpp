@@ -141,8 +141,8 @@ inline void check_is_plain_lora(const json::Value& root) {
   return out.end_object().text() + "\n";
 }
 
-/// The tensors of an adapter: two factors for each linear map that it adapts, and the tensors that
-/// take the place of the base's. Names are those of the base's state_dict.
+/// The tensors of an adapter: two factors for each linear layer that it adapts, and the tensors
+/// that take the place of the base's. Names are those of the base's state_dict.
 class Adapter {
  public:
   /// Reads a directory in PEFT's layout. Throws `InputError` with the file and the tensor if

@@ -10,14 +10,14 @@
 
 namespace seqtrain::weights {
 
-/// Options of low-rank adapters (Hu et al. 2022): a linear map with the frozen weight W computes
+/// Options of low-rank adapters (Hu et al. 2022): a linear layer with the frozen weight W computes
 /// x (W + s B A)ᵀ, where A [rank, in] and B [out, rank] learn.
 struct LoRA {
   std::int64_t rank = 8;
   double alpha = 16;
   double dropout = 0;            ///< rate for the x of B A
   bool rank_stabilised = false;  ///< s is alpha / √rank (Kalajdzievski 2023), not alpha / rank
-  /// The linear maps of the encoder that are adapted: all, attention, or the last words of their
+  /// The linear layers of the encoder that are adapted: all, attention, or the last words of their
   /// names in the state_dict, such as query or attention.output.dense.
   std::vector<std::string> targets = {"all"};
 
@@ -27,7 +27,7 @@ struct LoRA {
     return alpha / (rank_stabilised ? std::sqrt(size) : size);
   }
 
-  /// Tells whether the linear map of this name is one that `target` means.
+  /// Tells whether the linear layer of this name is one that `target` means.
   [[nodiscard]] static bool fits(std::string_view target, std::string_view name) {
     const auto has = [&](const char* words) { return name.find(words) != name.npos; };
     if (target == "attention") return has(".attention.") || has(".attn.");
@@ -46,7 +46,7 @@ struct LoRA {
 
 /// The facts about an adapter in its `adapter_config.json`.
 struct AdapterConfig {
-  LoRA lora;                  ///< its targets are the names of linear maps
+  LoRA lora;                  ///< its targets are the names of linear layers
   std::string base = "";      ///< the model that is adapted: a place or a name
   std::string revision = "";  ///< the base's commit, tag or branch on the hub
 };

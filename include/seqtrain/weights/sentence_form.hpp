@@ -33,7 +33,7 @@ inline constexpr std::string_view model_config_name = "config_sentence_transform
 struct SentenceForm {
   bool mean_pooling = true;          ///< the mean of all tokens, not the first one
   bool normalizes = false;           ///< the pooled vector is divided by its 2-norm
-  std::filesystem::path dense = {};  ///< the folder of the linear map, or empty
+  std::filesystem::path dense = {};  ///< the folder of the linear layer, or empty
   std::size_t max_length = 0;        ///< the most ids of a text; 0 if the tokenizer says it
   bool lowercases = false;           ///< texts are read in lower case
   std::string prompt = {};           ///< begins each text
@@ -88,7 +88,7 @@ inline bool asks_for_mean(const std::filesystem::path& file, bool has_prompt) {
                    "supported are mean and cls"};
 }
 
-/// Throws `InputError` unless a Dense module is a plain linear map.
+/// Throws `InputError` unless a Dense module is a plain linear layer.
 inline void check_dense(const std::filesystem::path& file) {
   const auto document = json::Document::load(file);
   const json::Value root = document.root();
@@ -97,7 +97,7 @@ inline void check_dense(const std::filesystem::path& file) {
   if (root.at("activation_function").string() == identity && root.at("bias").boolean() && !adds) {
     return;
   }
-  throw InputError{"is no plain linear map, which a classifier needs",
+  throw InputError{"is no plain linear layer, which a classifier needs",
                    {.object = file.string()},
                    "its activation_function must be Identity, its bias true"};
 }

@@ -149,22 +149,22 @@ TEST(AwdLstm, RefusesSizesAndRatesOutOfRange) {
 
 const c10::Device cpu_device{c10::kCPU}, gpu_device{c10::kCUDA};
 
-TEST(RecurrentPasses, AreByHandOnAProcessorUnlessAskedOtherwise) {
-  EXPECT_EQ(RecurrentPasses{}.by_hand(cpu_device, false), Precision::fp32);
-  EXPECT_EQ(RecurrentPasses{.precision = Precision::bf16}.by_hand(cpu_device, false),
+TEST(RecurrentBackend, AreByHandOnAProcessorUnlessAskedOtherwise) {
+  EXPECT_EQ(RecurrentBackend{}.by_hand(cpu_device, false), Precision::fp32);
+  EXPECT_EQ(RecurrentBackend{.precision = Precision::bf16}.by_hand(cpu_device, false),
             Precision::bf16);
-  EXPECT_FALSE(RecurrentPasses{}.by_hand(gpu_device, false));
-  EXPECT_FALSE(RecurrentPasses{}.by_hand(cpu_device, true));
-  EXPECT_FALSE(RecurrentPasses{.autograd = true}.by_hand(cpu_device, false));
-  EXPECT_FALSE(RecurrentPasses{.precision = Precision::automatic}.by_hand(cpu_device, true));
+  EXPECT_FALSE(RecurrentBackend{}.by_hand(gpu_device, false));
+  EXPECT_FALSE(RecurrentBackend{}.by_hand(cpu_device, true));
+  EXPECT_FALSE(RecurrentBackend{.autograd = true}.by_hand(cpu_device, false));
+  EXPECT_FALSE(RecurrentBackend{.precision = Precision::automatic}.by_hand(cpu_device, true));
 }
 
-TEST(RecurrentPasses, RefuseAPrecisionThatTheyHaveNot) {
-  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::int8}.by_hand(cpu_device, false),
+TEST(RecurrentBackend, RefuseAPrecisionThatTheyHaveNot) {
+  EXPECT_THROW((void)RecurrentBackend{.precision = Precision::int8}.by_hand(cpu_device, false),
                InputError);
-  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::bf16}.by_hand(gpu_device, false),
+  EXPECT_THROW((void)RecurrentBackend{.precision = Precision::bf16}.by_hand(gpu_device, false),
                InputError);
-  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::bf16}.by_hand(cpu_device, true),
+  EXPECT_THROW((void)RecurrentBackend{.precision = Precision::bf16}.by_hand(cpu_device, true),
                InputError);
 }
 
@@ -180,15 +180,15 @@ std::vector<at::Tensor> losses_and_gradients(Model model, const std::vector<Batc
   return results;
 }
 
-std::vector<at::Tensor> language_results(const RecurrentPasses& passes) {
+std::vector<at::Tensor> language_results(const RecurrentBackend& backend) {
   static const tests::AwdLstmGolden golden;
   return losses_and_gradients(
       LanguageModel{tests::awd_lstm_words,
-                    {.shape = tests::awd_lstm_shape, .seed = 4, .passes = passes}},
+                    {.shape = tests::awd_lstm_shape, .seed = 4, .backend = backend}},
       golden.language_batches(0));
 }
 
-std::vector<at::Tensor> classifier_results(const RecurrentPasses& passes) {
+std::vector<at::Tensor> classifier_results(const RecurrentBackend& backend) {
   static const tests::AwdLstmGolden golden;
   return losses_and_gradients(AwdLstmClassifier{tests::awd_lstm_words,
                                                 {.labels = {"a", "b", "c"},
@@ -196,7 +196,7 @@ std::vector<at::Tensor> classifier_results(const RecurrentPasses& passes) {
                                                  .head_hidden = 8,
                                                  .bptt = 5,
                                                  .seed = 4,
-                                                 .passes = passes}},
+                                                 .backend = backend}},
                               golden.classifier_batches());
 }
 
@@ -209,12 +209,12 @@ void expect_close(const std::vector<at::Tensor>& got, const std::vector<at::Tens
   }
 }
 
-TEST(RecurrentPasses, ComputeWhatOperatorsDoWithEqualDropout) {
+TEST(RecurrentBackend, ComputeWhatOperatorsDoWithEqualDropout) {
   expect_close(language_results({}), language_results({.autograd = true}), 1e-4);
   expect_close(classifier_results({}), classifier_results({.autograd = true}), 1e-4);
 }
 
-TEST(RecurrentPasses, AreCloseToOperatorsInBf16) {
+TEST(RecurrentBackend, AreCloseToOperatorsInBf16) {
   expect_close(language_results({.precision = Precision::bf16}),
                language_results({.autograd = true}), 3e-2);
 }
@@ -263,7 +263,7 @@ void expect_equal_bits(const Results& results) {
   tensor::set_threads(before);
 }
 
-TEST(RecurrentPasses, HaveEqualBitsWithAnyNumberOfThreads) {
+TEST(RecurrentBackend, HaveEqualBitsWithAnyNumberOfThreads) {
   expect_equal_bits(wide_language_results);
   expect_equal_bits(wide_classifier_results);
 }

@@ -65,7 +65,7 @@ double relative_gap(const at::Tensor& a, const at::Tensor& b) {
   return a.sub(b).norm().item<double>() / (b.norm().item<double>() + 1e-6);
 }
 
-/// The hand-written passes with adapters beside autograd on operators in fp32, dropout off.
+/// The hand-written backend with adapters beside autograd on operators in fp32, dropout off.
 class Adapters : public testing::TestWithParam<AdaptedCase> {
  protected:
   [[nodiscard]] AnyClassifier load(bool autograd, double dropout = 0, double of_inputs = 0) const {

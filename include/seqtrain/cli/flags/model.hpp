@@ -46,13 +46,13 @@ struct ModelFlags {
              "number of the encoder's last layers to initialise anew")
         .add_switch("freeze-encoder", freeze_encoder, "train only the classification head")
         .add("lora-rank", lora_rank,
-             "train low-rank adapters of the encoder's linear maps, and the head, but no other "
+             "train low-rank adapters of the encoder's linear layers, and the head, but no other "
              "parameters: their rank, such as 8 (0: no adapters)")
         .add("lora-alpha", lora_alpha, "factor of the adapters: alpha / rank")
         .add("lora-dropout", lora_dropout,
              "dropout rate of the adapters' inputs; 0.05 to 0.1 is usual")
         .add("lora-target", lora_target,
-             "linear maps that get adapters: all, attention, or the ends of their names, such as "
+             "linear layers that get adapters: all, attention, or the ends of their names, such as "
              "query,value")
         .add_switch("use-rslora", use_rslora,
                     "the factor of the adapters is alpha divided by the root of the rank")

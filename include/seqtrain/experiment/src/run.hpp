@@ -62,7 +62,7 @@ struct Run::State {
   }
 
   void save_rest(const page::RunPage::Explain& explain) {
-    save_predictions(prepared, examples, watch.answers());
+    save_predictions(prepared, examples, watch.predictions());
     watch.observers().finish_page(prepared.results, examples.test_is_dev(prepared.flags), explain);
   }
 };
@@ -168,7 +168,7 @@ SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
 SEQTRAIN_SEPARATE data::BucketLoader Run::begin_fit(const data::Shard& shard) {
   if (is_first()) {
     state_->watch.observers() = open_run(state_->program, state_->prepared, std::move(state_->page),
-                                         state_->watch.answers());
+                                         state_->watch.predictions());
   }
   return data::BucketLoader{std::move(state_->examples.dev.set), flags().dev_batches(shard)};
 }
@@ -177,8 +177,8 @@ SEQTRAIN_SEPARATE train::FitOptions Run::fit_options(std::stop_token stop) const
   return flags().fit_options(state_->prepared.replicas, std::move(stop));
 }
 
-SEQTRAIN_SEPARATE dist::SharedKeeper Run::keeper() {
-  return {group(), state_->prepared.keeper()};
+SEQTRAIN_SEPARATE dist::SharedCheckpointer Run::checkpointer() {
+  return {group(), state_->prepared.checkpointer()};
 }
 
 SEQTRAIN_SEPARATE Watch& Run::watch() {
@@ -206,8 +206,8 @@ SEQTRAIN_SEPARATE void Run::end_fit(const train::FitReport& report) {
   run::Results& results = state_->prepared.results;
   Watch& watch = state_->watch;
   results.advice = run::advise(advice_facts(state_->prepared, state_->examples, state_->max_length,
-                                            report, watch.training_loss(), watch.answers()));
-  const auto* const dev = watch.answers().find("dev");
+                                            report, watch.training_loss(), watch.predictions()));
+  const auto* const dev = watch.predictions().find("dev");
   if (flags().calibrates() && dev != nullptr) {
     results.calibration =
         run::calibrate(*dev, task_of(state_->prepared), flags().calibration_precision());

@@ -7,27 +7,28 @@
 #include <seqtrain/experiment/run_observers.hpp>
 #include <seqtrain/experiment/watch.hpp>
 #include <seqtrain/report/logged_loss.hpp>
-#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::experiment {
 
 struct Watch::State {
-  run::AnswerKeeper answers;
+  run::KeptPredictions predictions;
   RunObservers observers = {};
   report::MeanLoss steps = {};
   std::size_t evaluated_epoch = 0;
   double training_loss = std::numeric_limits<double>::quiet_NaN();
 
-  /// The observers may ask for the answers, which get each event before them.
+  /// The observers may ask for the predictions, which get each event before them.
   template <class Event>
   void tell(const Event& event) {
-    train::notify(event, answers, observers);
+    train::notify(event, predictions, observers);
   }
 };
 
-SEQTRAIN_SEPARATE Watch::Watch(bool keeps_answers)
-    : state_{std::make_unique<State>(State{.answers = run::AnswerKeeper{keeps_answers}})} {}
+SEQTRAIN_SEPARATE Watch::Watch(bool keeps_predictions)
+    : state_{
+          std::make_unique<State>(State{.predictions = run::KeptPredictions{keeps_predictions}})} {}
 SEQTRAIN_SEPARATE Watch::~Watch() = default;
 
 SEQTRAIN_SEPARATE void Watch::on(const train::FitBegin& event) {
@@ -49,7 +50,7 @@ SEQTRAIN_SEPARATE void Watch::on(const train::EvalBegin& event) {
 SEQTRAIN_SEPARATE void Watch::on(const train::EvalStep& event) {
   state_->tell(event);
 }
-SEQTRAIN_SEPARATE void Watch::on(const train::EvalAnswers& event) {
+SEQTRAIN_SEPARATE void Watch::on(const train::EvalPredictions& event) {
   state_->tell(event);
 }
 SEQTRAIN_SEPARATE void Watch::on(const train::EvalEnd& event) {
@@ -65,8 +66,8 @@ SEQTRAIN_SEPARATE void Watch::on(const train::FitEnd& event) {
   state_->tell(event);
 }
 
-SEQTRAIN_SEPARATE run::AnswerKeeper& Watch::answers() {
-  return state_->answers;
+SEQTRAIN_SEPARATE run::KeptPredictions& Watch::predictions() {
+  return state_->predictions;
 }
 SEQTRAIN_SEPARATE RunObservers& Watch::observers() {
   return state_->observers;

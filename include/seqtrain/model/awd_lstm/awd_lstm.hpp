@@ -81,15 +81,15 @@ inline at::Tensor qrnn(const at::Tensor& x, RecurrentState::Layer& state, const 
   return at::sigmoid(gates[2]).mul(at::stack(hidden, 1));
 }
 
-/// Chooses the passes of an AWD-LSTM: the hand-written passes on a processor, and ATen's operators
-/// on other devices and for quasi-recurrent layers.
-struct RecurrentPasses {
+/// Chooses the backend of an AWD-LSTM: the hand-written backend on a processor, and ATen's
+/// operators on other devices and for quasi-recurrent layers.
+struct RecurrentBackend {
   Precision precision = Precision::fp32;  ///< fp32, bf16 or automatic
-  /// True if ATen's operators compute the passes even if there are hand-written ones.
+  /// True if ATen's operators compute the model even if there is a hand-written backend.
   bool autograd = false;
 
-  /// Returns the precision of the hand-written passes, or nothing if ATen's operators compute the
-  /// passes. Throws `InputError` if the chosen passes do not support the precision.
+  /// Returns the precision of the hand-written backend, or nothing if ATen's operators compute the
+  /// passes. Throws `InputError` if the chosen backend does not support the precision.
   [[nodiscard]] std::optional<Precision> by_hand(c10::Device device, bool qrnn) const {
     const bool exist = device.is_cpu() && !qrnn && !autograd;
     const bool none = precision == Precision::int8 || precision == Precision::fp16;
@@ -169,14 +169,14 @@ class AwdLstm {
  public:
   AwdLstm(FreshParameters& make, const std::string& prefix, std::int64_t vocab_size,
           std::int64_t padding_id, const AwdLstmShape& shape, const AwdLstmDropout& dropout,
-          const RecurrentPasses& passes = {})
+          const RecurrentBackend& backend = {})
       : shape_{shape}, dropout_{dropout}, padding_id_{padding_id} {
     shape.validate();
     dropout.validate();
     embedding_ = make.uniform(prefix + "encoder.weight", {vocab_size, shape.embedding}, 0.1);
     groups_.push_back({prefix + "encoder.weight"});
     for (std::int64_t i = 0; i < shape.layers; ++i) add_layer(make, prefix, i);
-    by_hand_ = passes.by_hand(embedding_.device(), shape.qrnn);
+    by_hand_ = backend.by_hand(embedding_.device(), shape.qrnn);
     if (by_hand_ == Precision::bf16) memory_ = std::make_shared<cpu::LstmMemory<kernels::Bf16>>();
     if (by_hand_ == Precision::fp32) memory_ = std::make_shared<cpu::LstmMemory<float>>();
   }
@@ -216,7 +216,7 @@ class AwdLstm {
   [[nodiscard]] std::int64_t vocab_size() const { return embedding_.size(0); }
   [[nodiscard]] const AwdLstmShape& shape() const { return shape_; }
   [[nodiscard]] const AwdLstmDropout& dropout() const { return dropout_; }
-  /// Returns the precision of the hand-written passes, or nothing if ATen's operators are used.
+  /// Returns the precision of the hand-written backend, or nothing if ATen's operators are used.
   [[nodiscard]] std::optional<Precision> by_hand() const { return by_hand_; }
 
   /// Returns the embedding, then the layers.

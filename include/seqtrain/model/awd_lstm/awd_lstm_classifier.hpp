@@ -83,7 +83,7 @@ struct AwdLstmClassifierOptions {
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
   c10::Device device = c10::Device{c10::kCPU};
-  RecurrentPasses passes = {};
+  RecurrentBackend backend = {};
 
   void validate() const {
     const Demand demand{"classifier"};
@@ -199,10 +199,10 @@ class AwdLstmClassifier {
   AwdLstmClassifier(std::int64_t vocab_size, const AwdLstmClassifierOptions& options,
                     FreshParameters make)
       : options_{(options.validate(), options)},
-        encoder_{make,          std::string{encoder_prefix},
-                 vocab_size,    options.padding_id,
-                 options.shape, options.dropout,
-                 options.passes},
+        encoder_{make,           std::string{encoder_prefix},
+                 vocab_size,     options.padding_id,
+                 options.shape,  options.dropout,
+                 options.backend},
         head_{make,
               {.in = 3 * options.shape.embedding,
                .hidden = options.head_hidden,

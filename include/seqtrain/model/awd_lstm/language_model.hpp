@@ -42,7 +42,7 @@ struct LanguageModelOptions {
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
   c10::Device device = c10::Device{c10::kCPU};
-  RecurrentPasses passes = {};
+  RecurrentBackend backend = {};
 };
 
 /// An AWD-LSTM that predicts the next word: a `seqtrain::LanguageModel`, which `evaluate` scores by
@@ -151,8 +151,8 @@ class LanguageModel {
   LanguageModel(std::int64_t vocab_size, const LanguageModelOptions& options, FreshParameters make)
       : options_{options},
         encoder_{
-            make,          "0.", vocab_size, options.padding_id, options.shape, options.dropout,
-            options.passes},
+            make,           "0.", vocab_size, options.padding_id, options.shape, options.dropout,
+            options.backend},
         bias_{make.constant("1.decoder.bias", {vocab_size}, 0)},
         parameters_{make.parameters()} {
     if (encoder_.by_hand() == Precision::fp32) loss_ = std::make_unique<Pass<float>>();

@@ -118,7 +118,7 @@ inline weights::TensorView equal_in_form(const weights::FastaiFile& file,
 /// weights are in fastai's layout, in `model.pth` or in the file that `description.json` names. The
 /// names of the labels are in `description.json` or in `performance.json`. All parameters are
 /// frozen. Throws `InputError` if a tensor is missing or holds NaN, if the sizes do not fit
-/// together, or if the model has no passes in this precision.
+/// together, or if the model has no backend for this precision.
 [[nodiscard]] inline AwdLstmClassifier load_awd_lstm(const std::filesystem::path& directory,
                                                      std::int64_t padding_id, c10::Device device,
                                                      Precision precision) {
@@ -139,7 +139,7 @@ inline weights::TensorView equal_in_form(const weights::FastaiFile& file,
                                 .head_hidden = detail::size_in(file, "1.layers.0.2.weight", 0),
                                 .padding_id = padding_id,
                                 .device = device,
-                                .passes = {.precision = precision}}};
+                                .backend = {.precision = precision}}};
   classifier.train_last(0);
   std::vector<weights::TensorView> tensors;
   const auto wanted = classifier.state_dict();

@@ -41,7 +41,7 @@ namespace seqtrain::model {
   return at::cat({last, greatest, mean}, 1);
 }
 
-/// The head of fastai's text classifiers: two linear maps with batch normalization and dropout
+/// The head of fastai's text classifiers: two linear layers with batch normalization and dropout
 /// before each and ReLU between them. Parameters have fastai's names; those of the normalizations
 /// do not decay.
 class PoolingHead {

@@ -19,23 +19,24 @@
 
 namespace seqtrain::model::cpu {
 
-/// The hand-written passes of an encoder: an `Encoder`, or the faster `FixedEncoder` for
+/// The hand-written backend of an encoder: an `Encoder`, or the faster `InferenceEncoder` for
 /// predictions in bf16 or int8.
 class AnyEncoder {
  public:
   virtual ~AnyEncoder() = default;
 
-  /// Returns how many linear maps of an encoder in int8 compute in bf16, because they read numbers
-  /// that int8 cannot hold well.
+  /// Returns how many linear layers of an encoder in int8 compute in bf16, because they read
+  /// numbers that int8 cannot hold well.
   [[nodiscard]] virtual std::size_t maps_in_bf16() { return 0; }
 
   /// Frees the tensors of weights that were packed. The encoder's own parameters must not learn.
   virtual void keep_packed_only() = 0;
 
-  /// Runs `FixedEncoder::take_adapter` for passes of the same kind, or returns false.
+  /// Runs `InferenceEncoder::take_adapter` for a backend of the same kind, or returns false.
   virtual bool take_adapter(AnyEncoder&) { return false; }
 
-  /// Runs the encoder's `forward`. Call it for passes that only predict after `keep_packed_only`.
+  /// Runs the encoder's `forward`. Call it for a backend that only predicts after
+  /// `keep_packed_only`.
   virtual at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout) = 0;
 
   /// Runs `Encoder::backward`. Calls `ready(i)` when the gradients of the parameters from number i
@@ -43,16 +44,16 @@ class AnyEncoder {
   virtual void backward(const at::Tensor&, const std::function<void(std::size_t)>&) {}
 };
 
-/// Makes the passes of an encoder. `parameters` are all parameters of the model; embeddings among
-/// them get a record of the gradient's rows that the passes write to.
+/// Makes the backend of an encoder. `parameters` are all parameters of the model; embeddings among
+/// them get a record of the gradient's rows that the backend writes to.
 SEQTRAIN_SEPARATE std::unique_ptr<AnyEncoder> make_encoder(EncoderParts<float> parts,
                                                            std::span<tensor::Parameter> parameters);
-/// Makes the passes of an encoder whose products take bfloat16 or int8 factors.
+/// Makes the backend of an encoder whose products take bfloat16 or int8 factors.
 SEQTRAIN_SEPARATE std::unique_ptr<AnyEncoder> make_encoder(EncoderParts<kernels::Bf16> parts,
                                                            std::span<tensor::Parameter> parameters,
                                                            Precision precision, bool only_predicts);
 
-/// Makes the passes of an encoder from its `cpu_parts`, or null if it has none for its shape.
+/// Makes the backend of an encoder from its `cpu_parts`, or null if it has none for its shape.
 template <class E>
 std::unique_ptr<AnyEncoder> passes_of(const E& encoder, std::span<tensor::Parameter> parameters,
                                       Precision precision, bool only_predicts) {

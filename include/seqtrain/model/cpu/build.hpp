@@ -22,7 +22,7 @@
 
 namespace seqtrain::model::cpu {
 
-/// Tells whether a linear map of the hand-written passes can have this many inputs or outputs.
+/// Tells whether a linear layer of the hand-written backend can have this many inputs or outputs.
 [[nodiscard]] constexpr bool supports(std::int64_t size) {
   return size % static_cast<std::int64_t>(panel) == 0;
 }
@@ -32,7 +32,7 @@ namespace seqtrain::model::cpu {
   return parameter.defined() ? parameter.grad() : at::Tensor{};
 }
 
-/// Returns one linear map that computes several maps of the same input. It shares their tensors.
+/// Returns one linear layer that computes several maps of the same input. It shares their tensors.
 template <class T>
 [[nodiscard]] Linear<T> linear(const std::vector<model::Linear>& maps) {
   std::vector<typename Linear<T>::Part> parts;
@@ -61,7 +61,7 @@ template <class T>
   return table;
 }
 
-/// Returns an encoder of these embeddings and layers for the hand-written passes, or nothing if
+/// Returns an encoder of these embeddings and layers for the hand-written backend, or nothing if
 /// there are no kernels for its sizes.
 template <class T>
 [[nodiscard]] std::optional<EncoderParts<T>> encoder(Embeddings embeddings,

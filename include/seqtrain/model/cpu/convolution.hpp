@@ -10,7 +10,7 @@
 namespace seqtrain::model::cpu {
 
 /// The convolution beside the first layer for predictions, see `ConvolutionParts`. `map` is a
-/// linear map of each token's neighbours in their order, [kernel, hidden].
+/// linear layer of each token's neighbours in their order, [kernel, hidden].
 template <class Map>
 struct Convolution {
   Map map;

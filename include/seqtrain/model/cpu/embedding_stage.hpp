@@ -21,7 +21,7 @@
 namespace seqtrain::model::cpu {
 
 /// Both passes from ids to the first layer's input: embeddings, their norm, dropout and, in
-/// families whose embeddings have another size than hidden states, a linear map.
+/// families whose embeddings have another size than hidden states, a linear layer.
 template <class T>
 class EmbeddingStage {
  public:

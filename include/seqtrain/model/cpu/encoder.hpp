@@ -52,7 +52,7 @@ class Encoder {
     }
   }
 
-  /// Packs the weights of linear maps and frees their tensors. In bf16 it also rounds the
+  /// Packs the weights of linear layers and frees their tensors. In bf16 it also rounds the
   /// embeddings of words to bfloat16. Afterwards only `forward` without a stream may be called,
   /// unless adapters learn.
   void keep_packed_only() {

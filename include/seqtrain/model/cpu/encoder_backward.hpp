@@ -93,7 +93,7 @@ void Encoder<T>::begin_backward(const Run& run, const Scratch<T>& scratch) const
   float* const gradient = x_.data() + run.row * hidden();
   std::fill_n(gradient, run.rows * hidden(), 0.0F);
   if (mean_pooling_) {
-    pool_backward(*layout_, run, d_result_, hidden(), last().norms_first ? scratch.wide : gradient);
+    pool_backward(*layout_, run, d_result_, hidden(), last().pre_norm ? scratch.wide : gradient);
   } else {
     attend_first_tokens_backward(run, gradient, scratch);
   }

@@ -171,7 +171,7 @@ void Encoder<T>::end_forward(const Run& run, std::size_t worker) {
   const Scratch<T> scratch = scratch_.of(worker);
   const float* const x = residual_of(run, worker);
   if (mean_pooling_) {
-    pool(*layout_, run, last().norms_first ? scratch.wide : x, hidden(), result_);
+    pool(*layout_, run, last().pre_norm ? scratch.wide : x, hidden(), result_);
   } else {
     attend_first_tokens(run, rows_of(steps() - 1, run, worker), x, scratch);
   }

@@ -13,8 +13,8 @@
 #include <seqtrain/model/cpu/distance_bias.hpp>
 #include <seqtrain/model/cpu/distance_vectors.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
-#include <seqtrain/model/cpu/fixed_linear.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/inference_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/nn/layers.hpp>
@@ -22,8 +22,8 @@
 namespace seqtrain::model::cpu {
 
 /// A layer of an encoder for predictions. See `Layer`.
-struct FixedLayer : LayerTraits {
-  FixedLayer(Layer<Bf16> layer, bool int8)
+struct InferenceLayer : LayerTraits {
+  InferenceLayer(Layer<Bf16> layer, bool int8)
       : LayerTraits{layer},
         qkv{std::move(layer.qkv), int8},
         attention_output{std::move(layer.attention_output), int8},
@@ -35,21 +35,21 @@ struct FixedLayer : LayerTraits {
 
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
 
-  [[nodiscard]] std::array<FixedLinear*, 4> linears() {
+  [[nodiscard]] std::array<InferenceLinear*, 4> linears() {
     return {&qkv, &attention_output, &intermediate, &output};
   }
 
-  FixedLinear qkv, attention_output, intermediate, output;
+  InferenceLinear qkv, attention_output, intermediate, output;
   NormTensors norm1, norm2;
   std::shared_ptr<kernels::RotaryAngles> rotary;
 };
 
 /// The parts of an encoder for predictions, and the memory of its threads. See `EncoderParts`.
-struct FixedParts {
+struct InferenceParts {
   Embeddings embeddings;
-  std::optional<FixedLinear> projection;
-  std::optional<Convolution<FixedLinear>> convolution;
-  std::vector<FixedLayer> layers;
+  std::optional<InferenceLinear> projection;
+  std::optional<Convolution<InferenceLinear>> convolution;
+  std::vector<InferenceLayer> layers;
   std::vector<std::size_t> order;
   std::optional<DistanceBias> distances;
   std::optional<DistanceVectors<Bf16>> vectors;
@@ -57,7 +57,7 @@ struct FixedParts {
   bool int8;
   std::vector<Buffer<float>> scratch = {};  ///< one for each thread
   /// Receives each map and the loss of its input by quantization; set during the probe only.
-  std::vector<std::pair<const FixedLinear*, double>>* losses = nullptr;
+  std::vector<std::pair<const InferenceLinear*, double>>* losses = nullptr;
 
   [[nodiscard]] std::size_t hidden() const { return layers.front().hidden(); }
   [[nodiscard]] std::size_t inner() const { return layers.front().output.in(); }
@@ -65,8 +65,9 @@ struct FixedParts {
   [[nodiscard]] std::size_t near() const { return convolution ? convolution->map.in() : 0; }
 
   /// Returns what a head's attention reads. `q` is the head's query of the first token.
-  [[nodiscard]] kernels::Head<Bf16> view(const FixedLayer& layer, std::size_t head, const Bf16* q,
-                                         std::size_t queries, std::size_t length) const {
+  [[nodiscard]] kernels::Head<Bf16> view(const InferenceLayer& layer, std::size_t head,
+                                         const Bf16* q, std::size_t queries,
+                                         std::size_t length) const {
     kernels::Head<Bf16> view{.q = q,
                              .k = q + hidden(),
                              .v = q + 2 * hidden(),
@@ -85,12 +86,12 @@ struct FixedParts {
     return view;
   }
 
-  [[nodiscard]] std::vector<FixedLinear*> all_linears() {
-    std::vector<FixedLinear*> result;
+  [[nodiscard]] std::vector<InferenceLinear*> all_linears() {
+    std::vector<InferenceLinear*> result;
     if (projection) result.push_back(&*projection);
     if (convolution) result.push_back(&convolution->map);
-    for (FixedLayer& layer : layers) {
-      for (FixedLinear* const linear : layer.linears()) result.push_back(linear);
+    for (InferenceLayer& layer : layers) {
+      for (InferenceLinear* const linear : layer.linears()) result.push_back(linear);
     }
     return result;
   }

@@ -88,7 +88,7 @@ class FirstTokens {
     for_each_block(scratch, [&](std::size_t row, std::size_t, const Scratch<T>& of_thread) {
       const auto rows = matrices_.from(row, shape_);
       layer.finish(rows, block(), dropout, index_of(row), x(row), rows.input, of_thread);
-      std::copy_n(layer.norms_first ? of_thread.wide : x(row), numbers_of_block(row),
+      std::copy_n(layer.pre_norm ? of_thread.wide : x(row), numbers_of_block(row),
                   result + std::min(row, count_) * shape_.hidden);
     });
   }
@@ -99,7 +99,7 @@ class FirstTokens {
     norms_.reserve(rows_ / block(), 2, shape_.hidden);
     for_each_block(scratch, [&](std::size_t row, std::size_t task, const Scratch<T>& of_thread) {
       float* const gradient = x(row);
-      float* const d_state = layer.norms_first ? of_thread.wide : gradient;
+      float* const d_state = layer.pre_norm ? of_thread.wide : gradient;
       std::fill_n(gradient, block() * shape_.hidden, 0.0F);
       std::fill_n(d_state, block() * shape_.hidden, 0.0F);
       std::copy_n(d_result + std::min(row, count_) * shape_.hidden, numbers_of_block(row), d_state);

@@ -38,7 +38,7 @@ struct LayerDropout {
 /// kept in fp32 in `x` [rows, hidden]; in the backward pass `gradient` [rows, hidden] is its
 /// gradient.
 ///
-/// A layer of BERT normalizes the residual after each of its two parts. A layer with `norms_first`
+/// A layer of BERT normalizes the residual after each of its two parts. A layer with `pre_norm`
 /// leaves the residual as it is and normalizes what its parts read (Xiong et al. 2020): `norm1` is
 /// the feed-forward network's, and `norm2` is the next layer's or the encoder's last. The gradient
 /// with respect to the result of `norm2` is then in `scratch.wide` [rows, hidden].
@@ -116,7 +116,7 @@ class Layer : public LayerTraits {
   }
 
   /// Computes the part of the layer after attention. Writes the next layer's input to `next`. With
-  /// `norms_first`, the result of `norm2` in fp32 is left in `scratch.wide`.
+  /// `pre_norm`, the result of `norm2` in fp32 is left in `scratch.wide`.
   void finish(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
               std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
     scratch.reduced->drop_at(dropout.adapters, first / hidden());
@@ -150,7 +150,7 @@ class Layer : public LayerTraits {
       sums(which, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
         const std::size_t at = row * hidden();
         const auto index = first + static_cast<std::uint32_t>(at);
-        kernels::add_and_norm_backward(gradient + at, (norms_first ? scratch.wide : gradient) + at,
+        kernels::add_and_norm_backward(gradient + at, (pre_norm ? scratch.wide : gradient) + at,
                                        normal + at, inverse + row, norm.weights().gamma, drop,
                                        index, normal + at, d_gamma, d_beta, part, hidden());
       });
@@ -174,11 +174,11 @@ class Layer : public LayerTraits {
   }
 
   /// Computes the backward pass of `project`. Adds the gradient of its input to `gradient` or, with
-  /// `norms_first` and a norm before attention, leaves the gradient of the norm's result in
+  /// `pre_norm` and a norm before attention, leaves the gradient of the norm's result in
   /// `scratch.wide`.
   void project_backward(const LayerRows<T>& rows, std::size_t count, bool input_is_normalized,
                         float* gradient, const Scratch<T>& scratch) const {
-    if (norms_first && !input_is_normalized) {
+    if (pre_norm && !input_is_normalized) {
       add_to(gradient, qkv, rows.qkv, count, scratch);
     } else {
       input_backward(qkv, rows.qkv, count, gradient, scratch);
@@ -245,8 +245,8 @@ class Layer : public LayerTraits {
                     const NormResult& to, std::size_t count, const Scratch<T>& scratch) const {
     float* const wide = scratch.wide;
     kernels::add_and_norm<T>(
-        wide, linear.bias(), x, norms_first ? x : wide, dropout, first, norm.weights(),
-        {norms_first ? wide : x, to.compact, to.normal, to.inverse}, count, hidden());
+        wide, linear.bias(), x, pre_norm ? x : wide, dropout, first, norm.weights(),
+        {pre_norm ? wide : x, to.compact, to.normal, to.inverse}, count, hidden());
   }
 
   /// Computes `panel` activations of each row from `column` on. `first` is the dropout's index of
@@ -273,7 +273,7 @@ class Layer : public LayerTraits {
   /// Computes the gradient of a map's input, given that of its output.
   void input_backward(const Linear<T>& linear, const T* d_output, std::size_t count,
                       float* gradient, const Scratch<T>& scratch) const {
-    if (!norms_first) return add_to(gradient, linear, d_output, count, scratch);
+    if (!pre_norm) return add_to(gradient, linear, d_output, count, scratch);
     back(linear, d_output, count, scratch)(scratch.wide);
   }
 

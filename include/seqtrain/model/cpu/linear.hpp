@@ -19,7 +19,7 @@
 
 namespace seqtrain::model::cpu {
 
-/// The weights of a linear map, or of several maps of the same input, packed for the products of
+/// The weights of a linear layer, or of several maps of the same input, packed for the products of
 /// both passes, or of the forward pass alone if nothing before them learns. `in` and each map's
 /// `out` are multiples of `panel`. If the weights are frozen, the maps may have adapters.
 template <class T>
@@ -179,14 +179,15 @@ void keep_packed_only(std::span<Map* const> maps) {
   }
 }
 
-/// Columns of the result of a linear map. Both numbers are multiples of `panel`.
+/// Columns of the result of a linear layer. Both numbers are multiples of `panel`.
 struct Columns {
   std::size_t first;
   std::size_t end;
 };
 
-/// A product of rows with the weights of a linear map, some columns at a time: x Wᵀ in the forward
-/// pass and, given the gradient of x Wᵀ, that of x in the backward pass. Adapters are included.
+/// A product of rows with the weights of a linear layer, some columns at a time: x Wᵀ in the
+/// forward pass and, given the gradient of x Wᵀ, that of x in the backward pass. Adapters are
+/// included.
 template <class T>
 class Product {
  public:
@@ -241,7 +242,7 @@ class Product {
   T* reduced_ = nullptr;
 };
 
-/// Returns how many changes of these linear maps have been counted.
+/// Returns how many changes of these linear layers have been counted.
 template <class T>
 [[nodiscard]] std::int64_t changes_of(std::span<Linear<T>* const> linears) {
   std::int64_t sum = 0;

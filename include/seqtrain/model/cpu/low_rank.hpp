@@ -19,7 +19,7 @@
 
 namespace seqtrain::model::cpu {
 
-/// The side of a linear map from which a product comes: its inputs in the forward pass, and the
+/// The side of a linear layer from which a product comes: its inputs in the forward pass, and the
 /// gradients of its outputs in the backward pass.
 enum class Pass { forward, backward };
 
@@ -38,7 +38,7 @@ struct ReducedRows {
   void drop_at(std::uint64_t new_site, std::size_t new_row) { site = new_site, row = new_row; }
 };
 
-/// The adapters of the linear maps of one input, packed for the products of both passes. Reduced
+/// The adapters of the linear layers of one input, packed for the products of both passes. Reduced
 /// rows have `columns` columns for each map: its rank, and zeros up to a multiple of 16.
 template <class T>
 class LowRankMaps {

@@ -106,7 +106,7 @@ class PackedFactor {
   std::vector<Buffer<float>> scratch_;
 };
 
-/// Inputs of a linear map, packed for the gradients of its weights.
+/// Inputs of a linear layer, packed for the gradients of its weights.
 template <class T>
 class PackedInputs {
  public:

@@ -66,7 +66,7 @@ class NormGradients {
   std::size_t hidden_ = 0;
 };
 
-/// A linear map's inputs [rows, in] and the gradients of its outputs [rows, out]. The number of
+/// A linear layer's inputs [rows, in] and the gradients of its outputs [rows, out]. The number of
 /// rows is a multiple of 32. Rows without a token are zero in both.
 template <class T>
 struct WeightProduct {

@@ -20,7 +20,7 @@ struct HeadForm {
   double input_dropout = 0;  ///< probability of dropout before the first map
 };
 
-/// Two linear maps with an activation and dropout between them. Some families call the first one
+/// Two linear layers with an activation and dropout between them. Some families call the first one
 /// pooler and store it with the encoder. `Family::head_form(config)` returns a `HeadForm`.
 template <class Family>
 class ClassificationHead {

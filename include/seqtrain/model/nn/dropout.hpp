@@ -25,7 +25,7 @@ template <class Batch>
 /// probability and scales the others so that the mean stays. All masks of a pass come from one
 /// generator in the order of the calls, so they are a pure function of its seed. Masks are fp32
 /// even if autocast makes x bfloat16, in which 1 / (1 - probability) would be rounded.
-/// kernels/dropout.hpp has the dropout of the hand-written passes.
+/// kernels/dropout.hpp has the dropout of the hand-written backend.
 class Dropout {
  public:
   /// Makes a dropout that leaves everything as it is, for evaluation.

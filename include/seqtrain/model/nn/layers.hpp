@@ -74,7 +74,7 @@ class Scope {
     return maker_->make(join(name), shape, role, part_);
   }
 
-  /// Makes the adapter of the linear map that this place names, if it is to have one.
+  /// Makes the adapter of the linear layer that this place names, if it is to have one.
   [[nodiscard]] LowRank make_low_rank(std::int64_t in, std::int64_t out) const {
     return part_.lora == nullptr ? LowRank{} : maker_->make_low_rank(path_, in, out, part_);
   }
@@ -243,7 +243,7 @@ struct DropoutRates {
 struct LayerTraits {
   ActivationKind activation;
   std::size_t heads;
-  bool norms_first = false;
+  bool pre_norm = false;
   bool gated = false;           ///< the second half of `intermediate` multiplies the activations
   std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
   double rotary_base = 0;       ///< base of rotary positions' angles; 0 if nothing is rotated
@@ -274,7 +274,7 @@ template <class Norm>
                                   const at::Tensor& y) {
   const at::Tensor sum = residual.add(y);
   const at::Tensor normal = norm(sum);
-  return {traits.norms_first ? sum : normal, normal};
+  return {traits.pre_norm ? sum : normal, normal};
 }
 
 /// Returns the activations of a feed-forward network, given the result of its first map.

@@ -42,10 +42,10 @@ struct Part {
   bool late = false;      ///< see `tensor::Parameter::late`
   Depth depth = {};
   InitialWeights initial = {};
-  const weights::LoRA* lora = nullptr;  ///< adapters of its linear maps; null if there are none
+  const weights::LoRA* lora = nullptr;  ///< adapters of its linear layers; null if there are none
 };
 
-/// The adapter of a linear map, which adds scale · x Aᵀ Bᵀ.
+/// The adapter of a linear layer, which adds scale · x Aᵀ Bᵀ.
 struct LowRank {
   at::Tensor a = {}, b = {};  ///< [rank, in] and [out, rank]; undefined if the map has none
   double scale = 0;
@@ -124,7 +124,7 @@ class ParameterMaker {
                            .depth = {Depth::Part::head}});
   }
 
-  /// Makes the adapter of the linear map `name`, if `part.lora` adapts it: A is uniform as PEFT
+  /// Makes the adapter of the linear layer `name`, if `part.lora` adapts it: A is uniform as PEFT
   /// begins it, and B is 0. Throws `InputError` if the rank is above the map's sizes.
   LowRank make_low_rank(const std::string& name, std::int64_t in, std::int64_t out,
                         const Part& part) {
@@ -163,14 +163,14 @@ class ParameterMaker {
     for (const std::string& target : lora.targets) {
       const auto fits = [&](std::string_view name) { return weights::LoRA::fits(target, name); };
       if (std::ranges::any_of(adapted_, fits)) continue;
-      throw InputError{"'" + target + "' fits no linear map of the encoder",
+      throw InputError{"'" + target + "' fits no linear layer of the encoder",
                        {.object = "lora", .field = "targets"},
                        "a map's name is " + first_map_};
     }
     return adapted_;
   }
 
-  /// Returns the dropout of passes by operators that all adapters share.
+  /// Returns the dropout of the operators that all adapters share.
   [[nodiscard]] const std::shared_ptr<Dropout>& adapter_dropout() const { return adapter_dropout_; }
 
   [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
@@ -266,7 +266,7 @@ class ParameterMaker {
                      similar == names.end() ? advice : "it has " + *similar + "; " + advice};
   }
 
-  /// Returns the adapter that the checkpoint has of the linear map `map`, whose weight has that
+  /// Returns the adapter that the checkpoint has of the linear layer `map`, whose weight has that
   /// shape, or an empty one. Throws `InputError` if it does not fit.
   LowRank stored_low_rank(const std::string& map, at::IntArrayRef shape) {
     const weights::Adapter& adapter = *checkpoint_->adapter();
@@ -346,7 +346,7 @@ class ParameterMaker {
   LoadReport report_;
   std::set<std::string, std::less<>> used_;
   std::optional<std::string> wrapper_;  // what is before all names, once the first was looked for
-  std::string first_map_;               // the first linear map that may have an adapter
+  std::string first_map_;               // the first linear layer that may have an adapter
   std::vector<std::string> adapted_;    // the maps that have one
   std::shared_ptr<Dropout> adapter_dropout_ = std::make_shared<Dropout>();
 };

@@ -152,13 +152,13 @@ class Layer {
  private:
   /// Returns the gradients of a residual to which others are added, and of what is read of it.
   [[nodiscard]] Hidden gradients_of(const at::Tensor& residual) const {
-    return {residual, traits_.norms_first ? at::zeros_like(residual) : residual};
+    return {residual, traits_.pre_norm ? at::zeros_like(residual) : residual};
   }
 
   /// Returns the gradient of the residual before a norm, with that of what was read before it.
   [[nodiscard]] Hidden before(Norm& norm, const Hidden& d, NormGradients& norms) const {
     const at::Tensor d_x = norm.backward(d.normal, norms);
-    return gradients_of(traits_.norms_first && d.residual.defined() ? d.residual.add(d_x) : d_x);
+    return gradients_of(traits_.pre_norm && d.residual.defined() ? d.residual.add(d_x) : d_x);
   }
 
   /// Returns [tokens, hidden] with x [rows, hidden] at the rows' first tokens and 0 elsewhere.

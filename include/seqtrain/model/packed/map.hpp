@@ -100,8 +100,8 @@ class MaskedDropout {
   at::Tensor mask_;
 };
 
-/// The adapter of a linear map, whose result is in `count` columns from `first` on, and its numbers
-/// of one forward pass.
+/// The adapter of a linear layer, whose result is in `count` columns from `first` on, and its
+/// numbers of one forward pass.
 class Adapter {
  public:
   Adapter(const LowRank& low, std::int64_t first, std::int64_t count, ParameterCopies& copies)
@@ -146,7 +146,7 @@ class Adapter {
   at::Tensor x_, reduced_;
 };
 
-/// A linear map whose factors are of some type and whose gradients are fp32, and its input of one
+/// A linear layer whose factors are of some type and whose gradients are fp32, and its input of one
 /// forward pass. Maps with the same input are one product, and their gradients become parts of one
 /// tensor. It adds what adapters of the maps compute.
 class Map {

@@ -21,19 +21,19 @@
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/backend.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/loss/make_loss.hpp>
-#include <seqtrain/model/make_passes.hpp>
+#include <seqtrain/model/make_backend.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
-#include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
-#include <seqtrain/model/windowed_passes.hpp>
+#include <seqtrain/model/windowed_backend.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
@@ -53,20 +53,20 @@ struct AnyClassifier::State {
   AnyLoss loss;
   std::int32_t adapters = 0;
   std::shared_ptr<tensor::LossScale> loss_scale = nullptr;
-  MadePasses passes = {};
+  MadeBackend made = {};
 
   State(LoadedNetwork network, const ClassifierOptions& of)
       : loaded{std::move(network)},
         options{of},
         precision{resolve(of.precision, of.device)},
         loss{loss_with(of.loss)} {
-    passes = make_passes(loaded, precision, of);
+    made = make_backend(loaded, precision, of);
     loaded.borrowed.own();
     if (auto& windows = options.windows) {
       windows->length = std::min(windows->length, static_cast<std::size_t>(loaded.max_length));
       windows->validate();
       const std::size_t most = options.most_tokens > 0 ? options.most_tokens : 8192;
-      passes.passes = std::make_unique<WindowedPasses>(std::move(passes.passes), *windows, most);
+      made.backend = std::make_unique<WindowedBackend>(std::move(made.backend), *windows, most);
     }
     if (precision != Precision::fp16 || of.only_predicts) return;
     loss_scale = std::make_shared<tensor::LossScale>(of.device);
@@ -97,7 +97,7 @@ struct AnyClassifier::State {
     const LossOfLogits mean = [this](const at::Tensor& logits, const tensor::Batch& input) {
       return loss.mean(logits, input);
     };
-    const at::Tensor value = passes.passes->accumulate(
+    const at::Tensor value = made.backend->accumulate(
         {batch, weight, dropout_stream(options.seed, batch), mean, ready, loss_scale.get()});
     return MeanLoss{value.detach()};
   }
@@ -130,8 +130,8 @@ SEQTRAIN_SEPARATE metrics::Logits AnyClassifier::logits(
   return within_memory(batch, advice, [&] {
     const at::NoGradGuard no_gradients;
     const bool decides = deciding != nullptr && problem_type() != ProblemType::regression;
-    return to_host(decides ? state_->passes.passes->logits_by_window(batch, *deciding)
-                           : state_->passes.passes->logits(batch));
+    return to_host(decides ? state_->made.backend->logits_by_window(batch, *deciding)
+                           : state_->made.backend->logits(batch));
   });
 }
 
@@ -145,9 +145,9 @@ SEQTRAIN_SEPARATE metrics::RowLosses AnyClassifier::losses(const metrics::Logits
   return state_->loss.rows(logits, batch);
 }
 
-SEQTRAIN_SEPARATE void AnyClassifier::wrap_passes(const Wrap& wrap) {
-  state_->passes.passes =
-      wrap(std::move(state_->passes.passes), *state_->loaded.network, state_->loaded.parameters);
+SEQTRAIN_SEPARATE void AnyClassifier::wrap_backend(const Wrap& wrap) {
+  state_->made.backend =
+      wrap(std::move(state_->made.backend), *state_->loaded.network, state_->loaded.parameters);
 }
 
 SEQTRAIN_SEPARATE void AnyClassifier::set_loss(AnyLoss loss) {
@@ -177,7 +177,7 @@ SEQTRAIN_SEPARATE void AnyClassifier::load_state_dict(
 SEQTRAIN_SEPARATE bool AnyClassifier::add_adapter(LoadedNetwork adapter) {
   adapter.borrowed.own();
   const bool added =
-      state_->passes.passes->add_adapter(std::move(adapter.network), state_->precision);
+      state_->made.backend->add_adapter(std::move(adapter.network), state_->precision);
   state_->adapters += added ? 1 : 0;
   return added;
 }
@@ -238,7 +238,7 @@ SEQTRAIN_SEPARATE const std::optional<text::Windows>& AnyClassifier::windows() c
 }
 
 SEQTRAIN_SEPARATE bool AnyClassifier::has_kernels() const {
-  return state_->passes.by_hand;
+  return state_->made.by_hand;
 }
 
 SEQTRAIN_SEPARATE std::int32_t AnyClassifier::adapters() const {
@@ -246,7 +246,7 @@ SEQTRAIN_SEPARATE std::int32_t AnyClassifier::adapters() const {
 }
 
 SEQTRAIN_SEPARATE std::size_t AnyClassifier::maps_in_bf16() const {
-  return state_->passes.maps_in_bf16;
+  return state_->made.maps_in_bf16;
 }
 
 }  // namespace seqtrain::model

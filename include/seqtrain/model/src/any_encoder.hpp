@@ -16,7 +16,7 @@
 #include <seqtrain/model/cpu/any_encoder.hpp>
 #include <seqtrain/model/cpu/encoder.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
-#include <seqtrain/model/cpu/fixed_encoder.hpp>
+#include <seqtrain/model/cpu/inference_encoder.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
@@ -53,7 +53,7 @@ std::vector<std::size_t> first_of_layers(const EncoderParts<T>& parts,
   return first_of_layer;
 }
 
-/// Passes that train.
+/// Backend that train.
 template <class T>
 class TrainedEncoder : public AnyEncoder {
  public:
@@ -76,7 +76,7 @@ class TrainedEncoder : public AnyEncoder {
   Encoder<T> encoder_;
 };
 
-/// Passes that only predict.
+/// Backend that only predict.
 class PredictingEncoder : public AnyEncoder {
  public:
   PredictingEncoder(EncoderParts<Bf16> parts, bool int8) : encoder_{std::move(parts), int8} {}
@@ -92,7 +92,7 @@ class PredictingEncoder : public AnyEncoder {
   }
 
  private:
-  FixedEncoder encoder_;
+  InferenceEncoder encoder_;
 };
 
 }  // namespace detail

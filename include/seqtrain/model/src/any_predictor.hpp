@@ -26,7 +26,7 @@
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/one_output.hpp>
-#include <seqtrain/model/windowed_passes.hpp>
+#include <seqtrain/model/windowed_backend.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/loading/class_parts.hpp>
@@ -117,7 +117,7 @@ SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& direct
     const auto& model = std::get<AwdLstmClassifier>(state_->model);
     const auto description = AwdLstmDescription::load(folder);
     const auto& made = model.options();
-    precision_ = made.passes.by_hand(options.device, made.shape.qrnn).value_or(Precision::fp32);
+    precision_ = made.backend.by_hand(options.device, made.shape.qrnn).value_or(Precision::fp32);
     task_ = {.labels = model.options().labels, .problem_type = model.problem_type()};
     max_length_ = static_cast<std::size_t>(description.max_length);
     backwards_ = description.backwards;
@@ -157,7 +157,7 @@ SEQTRAIN_SEPARATE AnyPredictor AnyPredictor::with_adapter(const std::filesystem:
     result.adapter_ = model->adapters();
     return result;
   }
-  throw InputError{"the passes of this model do not compute several adapters",
+  throw InputError{"the backend of this model does not compute several adapters",
                    {.object = directory.string()},
                    "serve it alone by --model, or, on a processor, with --precision bf16 or int8 "
                    "and an encoder that is no DeBERTa"};

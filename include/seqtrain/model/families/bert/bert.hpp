@@ -46,7 +46,7 @@ class BertEncoder {
   }
   [[nodiscard]] const EncoderLayers& layers() const { return layers_.parts(); }
 
-  /// Returns the encoder for the hand-written passes.
+  /// Returns the encoder for the hand-written backend.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};

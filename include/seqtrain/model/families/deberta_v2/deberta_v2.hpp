@@ -54,7 +54,7 @@ class DebertaV2Embeddings {
     return dropout(sum, dropout_);
   }
 
-  /// Returns the embeddings for the hand-written passes, which do not project them.
+  /// Returns the embeddings for the hand-written backend, which does not project them.
   [[nodiscard]] cpu::Embeddings cpu_part() const {
     cpu::Embeddings part{.word = cpu::table(word_), .norm = cpu::norm(norm_)};
     if (position_) part.position = cpu::table(*position_);
@@ -173,7 +173,7 @@ class DebertaV2Encoder {
     return all;
   }
 
-  /// Returns the encoder for the hand-written passes, which have no embeddings of another size than
+  /// Returns the encoder for the hand-written backend, which has no embeddings of another size than
   /// the hidden states', and no convolution by tanh or beside the last layer.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {

@@ -41,7 +41,7 @@ class Distances {
             .rows = sent(at::stack({from_first.flip(0), from_first}), weight_.device())};
   }
 
-  /// Returns the embeddings for the hand-written passes.
+  /// Returns the embeddings for the hand-written backend.
   template <class T>
   [[nodiscard]] cpu::DistanceParts<T> cpu_parts() const {
     return {.embeddings = weight_,

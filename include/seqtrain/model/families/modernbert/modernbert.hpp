@@ -45,7 +45,7 @@ namespace seqtrain::model {
   };
   LayerTraits traits{.activation = activation_kind(config.hidden_act),
                      .heads = static_cast<std::size_t>(config.num_attention_heads),
-                     .norms_first = true,
+                     .pre_norm = true,
                      .gated = true,
                      .rotary_base = is_local ? config.local_rope_theta : config.global_rope_theta};
   if (is_local) traits.reach = static_cast<std::size_t>(config.local_attention / 2);
@@ -93,7 +93,7 @@ class ModernBertEncoder {
 
   [[nodiscard]] const EncoderLayers& layers() const { return layers_; }
 
-  /// Returns the encoder for the hand-written passes.
+  /// Returns the encoder for the hand-written backend.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     return cpu::encoder<T>({.word = cpu::table(words_), .norm = cpu::norm(embedding_norm_)},
@@ -157,7 +157,7 @@ class ModernBertEncoder {
   ModernBertConfig config_;
 };
 
-/// ModernBERT's head: a linear map with activation and norm, which masked language models have as
+/// ModernBERT's head: a linear layer with activation and norm, which masked language models have as
 /// well, and one to logits.
 class ModernBertHead {
  public:

@@ -40,7 +40,7 @@ class RelativePositions {
   RelativePositions(const Scope& scope, std::int64_t heads)
       : weight_{scope.make("weight", {ranges, heads}, Role::distances)} {}
 
-  /// Returns the numbers for the hand-written passes.
+  /// Returns the numbers for the hand-written backend.
   [[nodiscard]] cpu::DistanceNumbers cpu_part() const {
     return {.numbers = weight_, .gradient = weight_.grad(), .ranges = [](std::int64_t length) {
               const at::Tensor of = range_of(at::arange(1 - length, length, at::kLong));
@@ -104,7 +104,7 @@ class MpnetEncoder {
     return layers;
   }
 
-  /// Returns the encoder for the hand-written passes.
+  /// Returns the encoder for the hand-written backend.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     auto parts = cpu::encoder<T>(embeddings_.cpu_part(), layers_.parts());

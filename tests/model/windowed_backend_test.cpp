@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/load_classifier.hpp>
-#include <seqtrain/model/windowed_passes.hpp>
+#include <seqtrain/model/windowed_backend.hpp>
 
 #include "support/made_checkpoint.hpp"
 #include "support/one_thread.hpp"
@@ -84,7 +84,7 @@ std::vector<text::Windows> poolings() {
   return {windows, largest};
 }
 
-TEST(WindowedPasses, LogitsAreTheMeanOfTheWindowsOrTheLargest) {
+TEST(WindowedBackend, LogitsAreTheMeanOfTheWindowsOrTheLargest) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
   auto plain = load(checkpoint, {});
@@ -144,7 +144,7 @@ struct LossOfTexts {
   }
 };
 
-TEST(WindowedPasses, GradientIsThatOfOneLossAText) {
+TEST(WindowedBackend, GradientIsThatOfOneLossAText) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
   for (int i = 0; i < 8; ++i) {
@@ -166,7 +166,7 @@ TEST(WindowedPasses, GradientIsThatOfOneLossAText) {
   }
 }
 
-TEST(WindowedPasses, ShortTextsHaveTheBitsThatTheyHaveWithoutWindows) {
+TEST(WindowedBackend, ShortTextsHaveTheBitsThatTheyHaveWithoutWindows) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
   text::Windows wide = windows;
@@ -179,7 +179,7 @@ TEST(WindowedPasses, ShortTextsHaveTheBitsThatTheyHaveWithoutWindows) {
   EXPECT_EQ(plain.logits(some_texts()), model.logits(some_texts()));
 }
 
-TEST(WindowedPasses, AFrozenEncoderKeepsTheStatesOfWindows) {
+TEST(WindowedBackend, AFrozenEncoderKeepsTheStatesOfWindows) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
   data::Batch texts = some_texts();
@@ -191,9 +191,9 @@ TEST(WindowedPasses, AFrozenEncoderKeepsTheStatesOfWindows) {
   EXPECT_EQ(whole.logits(texts), logits);
 }
 
-/// Passes that note the calls. The logits of a window are its first id that is not special times a
+/// Backend that note the calls. The logits of a window are its first id that is not special times a
 /// weight, times a number that dropout draws.
-class NotedPasses : public Passes {
+class NotedBackend : public Backend {
  public:
   struct Call {
     std::uint64_t drawn = 0;
@@ -201,7 +201,7 @@ class NotedPasses : public Passes {
     bool told = false;
   };
 
-  NotedPasses(at::Tensor weight, std::vector<Call>& calls)
+  NotedBackend(at::Tensor weight, std::vector<Call>& calls)
       : weight_{std::move(weight)}, calls_{&calls} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
@@ -229,7 +229,7 @@ class NotedPasses : public Passes {
   std::vector<Call>* calls_;
 };
 
-TEST(WindowedPasses, PartsHaveTheSameDropoutInBothPasses) {
+TEST(WindowedBackend, PartsHaveTheSameDropoutInBothPasses) {
   data::Batch batch;
   batch.rows = 1;
   batch.width = 6;
@@ -238,10 +238,10 @@ TEST(WindowedPasses, PartsHaveTheSameDropoutInBothPasses) {
   batch.lengths = {6};
   batch.labels = {0};
   const at::Tensor weight = at::tensor({0.5F, 2.0F}).set_requires_grad(true);
-  std::vector<NotedPasses::Call> calls;
-  WindowedPasses passes{std::make_unique<NotedPasses>(weight, calls),
-                        {.length = 4, .templates = {.single = {.before = {0}, .after = {0}}}},
-                        4};
+  std::vector<NotedBackend::Call> calls;
+  WindowedBackend backend{std::make_unique<NotedBackend>(weight, calls),
+                          {.length = 4, .templates = {.single = {.before = {0}, .after = {0}}}},
+                          4};
   std::vector<std::size_t> told;
   const std::function<void(std::size_t)> ready = [&](std::size_t call) { told.push_back(call); };
   const LossOfLogits square = [](const at::Tensor& logits, const tensor::Batch& texts) {
@@ -250,7 +250,7 @@ TEST(WindowedPasses, PartsHaveTheSameDropoutInBothPasses) {
     return logits.pow(2).sum();
   };
   const auto loss =
-      passes.accumulate({batch, 0.5, random::Stream{1, random::Purpose::dropout}, square, ready});
+      backend.accumulate({batch, 0.5, random::Stream{1, random::Purpose::dropout}, square, ready});
   ASSERT_EQ(calls.size(), 4u);
   for (const std::size_t part : {0, 1}) {
     EXPECT_TRUE(calls[part].ended_early);

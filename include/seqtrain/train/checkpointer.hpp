@@ -14,7 +14,7 @@
 
 namespace seqtrain::train {
 
-/// The length and the settings of a fit, which a keeper compares with a saved one.
+/// The length and the settings of a fit, which a checkpointer compares with a saved one.
 struct Plan {
   std::int64_t steps = 0;  ///< optimizer steps of the whole run
   Pairs settings = {};     ///< options that determine the result; a resumed fit must have the same
@@ -27,11 +27,11 @@ struct SavedFit {
   std::function<std::span<const weights::TensorView>(std::string_view owner)> tensors = {};
 };
 
-/// The moments at which a keeper is asked to save.
+/// The moments at which a checkpointer is asked to save.
 enum class Moment {
-  step,  ///< between two steps: the keeper saves if a checkpoint is due
+  step,  ///< between two steps: the checkpointer saves if a checkpoint is due
   stop,  ///< a stop was requested: the saved fit must be durable on return
-  end    ///< training is done: the keeper saves and waits until that is durable or has failed
+  end    ///< training is done: the checkpointer saves and waits until that is durable or has failed
 };
 
 /// A fit at one moment. `tensors(visit)` calls `visit` with the tensors of each owner, which are
@@ -45,21 +45,23 @@ struct FitView {
 /// before the first step, and returns the fit to continue, if there is one. An exception from
 /// `restore` or `save` ends the fit.
 template <class K>
-concept Keeper = requires(K& keeper, const Plan& plan, Moment moment, const FitView& fit) {
-  { keeper.restore(plan) } -> std::same_as<std::optional<SavedFit>>;
-  keeper.save(moment, fit);
+concept Checkpointer = requires(K& checkpointer, const Plan& plan, Moment moment,
+                                const FitView& fit) {
+  { checkpointer.restore(plan) } -> std::same_as<std::optional<SavedFit>>;
+  checkpointer.save(moment, fit);
 };
 
-/// Refers to a keeper of any type, so that the training loop is compiled once. A
+/// Refers to a checkpointer of any type, so that the training loop is compiled once. A
 /// default-constructed one keeps nothing.
-class KeeperRef {
+class CheckpointerRef {
  public:
-  KeeperRef() = default;
-  template <Keeper K>
-  explicit KeeperRef(K& keeper)
-      : restore_{[&keeper](const Plan& plan) { return keeper.restore(plan); }},
-        save_{[&keeper](Moment moment, const FitView& fit) { keeper.save(moment, fit); }},
-        problem_{[&keeper] { return problem_of(keeper); }} {}
+  CheckpointerRef() = default;
+  template <Checkpointer K>
+  explicit CheckpointerRef(K& checkpointer)
+      : restore_{[&checkpointer](const Plan& plan) { return checkpointer.restore(plan); }},
+        save_{
+            [&checkpointer](Moment moment, const FitView& fit) { checkpointer.save(moment, fit); }},
+        problem_{[&checkpointer] { return problem_of(checkpointer); }} {}
 
   [[nodiscard]] std::optional<SavedFit> restore(const Plan& plan) const {
     return restore_ ? restore_(plan) : std::nullopt;
@@ -71,9 +73,9 @@ class KeeperRef {
   [[nodiscard]] std::string problem() const { return problem_ ? problem_() : std::string{}; }
 
  private:
-  template <Keeper K>
-  static std::string problem_of(K& keeper) {
-    if constexpr (requires { keeper.problem(); }) return std::string{keeper.problem()};
+  template <Checkpointer K>
+  static std::string problem_of(K& checkpointer) {
+    if constexpr (requires { checkpointer.problem(); }) return std::string{checkpointer.problem()};
     return {};
   }
 

@@ -18,11 +18,11 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/model/cpu/any_encoder.hpp>
-#include <seqtrain/model/kernel_passes.hpp>
-#include <seqtrain/model/make_passes.hpp>
+#include <seqtrain/model/kernel_backend.hpp>
+#include <seqtrain/model/make_backend.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/operator_passes.hpp>
-#include <seqtrain/model/packed_passes.hpp>
+#include <seqtrain/model/operator_backend.hpp>
+#include <seqtrain/model/packed_backend.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
@@ -68,7 +68,7 @@ inline bool computes_windows(const EncoderLayers& layers, c10::Device device, at
   }
 }
 
-/// Returns the layers of a network if `packed::PackedPasses` can compute them.
+/// Returns the layers of a network if `packed::PackedBackend` can compute them.
 inline std::optional<EncoderLayers> packed_layers(const Network& network, Precision precision,
                                                   const ClassifierOptions& options) {
   if (options.autograd || !has_attention(options.device, "aten::_efficient_attention_forward") ||
@@ -83,7 +83,7 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
   return layers;
 }
 
-/// Lets the passes on a device tell which rows of the table of words get a gradient.
+/// Lets the backend of a device tell which rows of the table of words get a gradient.
 inline void track_words(LoadedNetwork& loaded) {
   for (tensor::Parameter& parameter : loaded.parameters) {
     if (parameter.role != Role::words || !parameter.gradient.defined()) continue;
@@ -94,12 +94,12 @@ inline void track_words(LoadedNetwork& loaded) {
 
 }  // namespace detail
 
-SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precision,
-                                         const ClassifierOptions& options) {
+SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision precision,
+                                           const ClassifierOptions& options) {
   Network& network = *loaded.network;
   if (!options.device.is_cpu()) detail::track_words(loaded);
   const bool frozen = options.freeze_encoder || options.only_predicts;
-  MadePasses made;
+  MadeBackend made;
   std::unique_ptr<cpu::AnyEncoder> kernels;
   if (options.device.is_cpu() && !options.autograd) {
     kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
@@ -113,22 +113,23 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
     kernels->keep_packed_only();
   }
   if (precision == Precision::int8 && !made.by_hand) {
-    throw InputError{"int8 is computed on a processor, for encoders with hand-written passes",
-                     {.object = "precision"},
-                     "use fp32, bf16, fp16 or auto"};
+    throw InputError{
+        "int8 is computed on a processor, for encoders that the hand-written backend supports",
+        {.object = "precision"},
+        "use fp32, bf16, fp16 or auto"};
   }
   if (made.by_hand) {
     made.maps_in_bf16 = kernels->maps_in_bf16();
-    made.passes =
-        std::make_unique<KernelPasses>(std::move(kernels), network, loaded.parameters, frozen);
+    made.backend =
+        std::make_unique<KernelBackend>(std::move(kernels), network, loaded.parameters, frozen);
   } else if (const auto layers = detail::packed_layers(network, precision, options)) {
-    made.passes = std::make_unique<packed::PackedPasses>(
+    made.backend = std::make_unique<packed::PackedBackend>(
         network, *layers, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen,
         detail::computes_windows(*layers, options.device, type_of_products(precision)));
   } else {
-    made.passes = std::make_unique<OperatorPasses>(network, loaded.parameters, options.device,
-                                                   precision, frozen);
+    made.backend = std::make_unique<OperatorBackend>(network, loaded.parameters, options.device,
+                                                     precision, frozen);
   }
   return made;
 }

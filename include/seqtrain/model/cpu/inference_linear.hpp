@@ -25,19 +25,19 @@ struct AdaptedRows {
   std::size_t count;
 };
 
-/// Rows that a linear map is applied to, [rows, in].
+/// Rows that a linear layer is applied to, [rows, in].
 struct LinearInput {
   const Bf16* values;
   kernels::QuantizedRows quantized;           ///< the values in int8, read by maps in int8 only
   std::span<const AdaptedRows> adapted = {};  ///< all rows in order; empty if none has an adapter
-  Bf16* reduced = nullptr;                    ///< see `FixedLinear::reduce`
+  Bf16* reduced = nullptr;                    ///< see `InferenceLinear::reduce`
 };
 
-/// A linear map for predictions: its weights are packed in int8 or in bfloat16 for the forward pass
-/// alone. It may have several adapters, each for rows of its own.
-class FixedLinear {
+/// A linear layer for predictions: its weights are packed in int8 or in bfloat16 for the forward
+/// pass alone. It may have several adapters, each for rows of its own.
+class InferenceLinear {
  public:
-  FixedLinear(Linear<Bf16> linear, bool int8) : linear_{std::move(linear)}, int8_{int8} {}
+  InferenceLinear(Linear<Bf16> linear, bool int8) : linear_{std::move(linear)}, int8_{int8} {}
 
   [[nodiscard]] std::size_t in() const { return linear_.in(); }
   [[nodiscard]] std::size_t out() const { return linear_.out(); }
@@ -80,7 +80,7 @@ class FixedLinear {
   }
 
   /// Takes the adapter of the same map of another encoder, as the next number from 1 on.
-  void take_adapter(FixedLinear& other) {
+  void take_adapter(InferenceLinear& other) {
     auto& maps = adapters_.emplace_back(other.linear_.take_low_rank());
     maps.keep_forward_only();
     reduced_columns_ = std::max(reduced_columns_, maps.width());
@@ -226,15 +226,15 @@ class FixedLinear {
   std::size_t reduced_columns_ = 0;
 };
 
-/// The memory of a run of `FixedPass`, row-major.
-struct FixedRows {
+/// The memory of a run of `InferencePass`, row-major.
+struct InferenceRows {
   float* x;                          ///< [rows, hidden], the residual; before, the embeddings
   Bf16* input;                       ///< [rows, hidden], the residual in bf16
   Bf16* qkv;                         ///< [rows, 3 hidden]
   Bf16* context;                     ///< [rows, hidden]
   Bf16* near;                        ///< [rows, near], see `Convolution::gather`
   Bf16* active;                      ///< [rows, inner], or the input of the embeddings' projection
-  Bf16* reduced;                     ///< [rows, columns], see `FixedLinear::reduce`
+  Bf16* reduced;                     ///< [rows, columns], see `InferenceLinear::reduce`
   kernels::QuantizedRows quantized;  ///< [rows, hidden, inner or near]
 };
 

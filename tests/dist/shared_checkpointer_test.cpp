@@ -12,16 +12,16 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/group.hpp>
-#include <seqtrain/dist/shared_keeper.hpp>
+#include <seqtrain/dist/shared_checkpointer.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::dist {
 namespace {
 
-/// A keeper with one saved fit. Its optimizer has a tensor `o`, and there is no best model.
-struct FakeKeeper {
+/// A checkpointer with one saved fit. Its optimizer has a tensor `o`, and there is no best model.
+struct FakeCheckpointer {
   std::vector<float> numbers{1, 2, 3};
   bool has_fit = true;
   bool refuses = false;
@@ -63,34 +63,35 @@ void expect_fit(const std::optional<train::SavedFit>& saved) {
   EXPECT_THROW((void)saved->tensors("best_model"), InputError);
 }
 
-TEST(SharedKeeper, GivesEveryRankTheFitOfRank0) {
-  FakeKeeper keeper;
+TEST(SharedCheckpointer, GivesEveryRankTheFitOfRank0) {
+  FakeCheckpointer checkpointer;
   const auto errors = tests::on_threads(tests::local_worlds(3), [&](const World& world) {
     auto group = Group::connect(world);
-    SharedKeeper shared{group, world.rank == 0 ? &keeper : nullptr};
+    SharedCheckpointer shared{group, world.rank == 0 ? &checkpointer : nullptr};
     expect_fit(shared.restore({}));
     const train::State state;
     const std::function<void(const train::VisitTensors&)> tensors = [](const auto&) {};
     shared.save(train::Moment::step, {state, tensors});
   });
   EXPECT_EQ(errors, std::vector<std::string>(3));
-  EXPECT_EQ(keeper.saves, 1);
+  EXPECT_EQ(checkpointer.saves, 1);
 }
 
-TEST(SharedKeeper, TellsEveryRankThatThereIsNone) {
-  FakeKeeper keeper{.has_fit = false};
+TEST(SharedCheckpointer, TellsEveryRankThatThereIsNone) {
+  FakeCheckpointer checkpointer{.has_fit = false};
   const auto errors = tests::on_threads(tests::local_worlds(2), [&](const World& world) {
     auto group = Group::connect(world);
-    EXPECT_FALSE((SharedKeeper{group, world.rank == 0 ? &keeper : nullptr}.restore({})));
+    EXPECT_FALSE(
+        (SharedCheckpointer{group, world.rank == 0 ? &checkpointer : nullptr}.restore({})));
   });
   EXPECT_EQ(errors, std::vector<std::string>(2));
 }
 
-TEST(SharedKeeper, EndsAllRanksIfRank0Refuses) {
-  FakeKeeper keeper{.refuses = true};
+TEST(SharedCheckpointer, EndsAllRanksIfRank0Refuses) {
+  FakeCheckpointer checkpointer{.refuses = true};
   const auto errors = tests::on_threads(tests::local_worlds(2), [&](const World& world) {
     auto group = Group::connect(world);
-    (void)SharedKeeper{group, world.rank == 0 ? &keeper : nullptr}.restore({});
+    (void)SharedCheckpointer{group, world.rank == 0 ? &checkpointer : nullptr}.restore({});
   });
   EXPECT_EQ(errors, (std::vector<std::string>{"belongs to another run",
                                               "rank 0 refused to start: belongs to another run"}));

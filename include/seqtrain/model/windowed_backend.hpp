@@ -15,7 +15,7 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/model/passes.hpp>
+#include <seqtrain/model/backend.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/operators.hpp>
@@ -43,12 +43,12 @@ namespace seqtrain::model {
 /// Many windows are computed in parts (Gao et al. 2021, gradient caching). A first forward pass
 /// gives all logits and the gradient of the loss with respect to them. A second one computes each
 /// part again, with the same dropout, and its backward pass begins with that gradient.
-class WindowedPasses : public Passes {
+class WindowedBackend : public Backend {
  public:
   /// `most_tokens` limits the ids of a part, with padding.
-  WindowedPasses(std::unique_ptr<Passes> passes, const text::Windows& windows,
-                 std::size_t most_tokens)
-      : passes_{std::move(passes)}, windows_{windows}, most_tokens_{most_tokens} {}
+  WindowedBackend(std::unique_ptr<Backend> backend, const text::Windows& windows,
+                  std::size_t most_tokens)
+      : backend_{std::move(backend)}, windows_{windows}, most_tokens_{most_tokens} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
     const auto cut = cut_into_windows(step.batch);
@@ -60,7 +60,7 @@ class WindowedPasses : public Passes {
     const LossOfLogits loss = [&](const at::Tensor& logits, const auto&) {
       return loss_of(logits);
     };
-    return passes_->accumulate(
+    return backend_->accumulate(
         {cut.parts.front(), step.weight, step.stream, loss, step.ready, step.loss_scale});
   }
 
@@ -95,7 +95,7 @@ class WindowedPasses : public Passes {
 
   [[nodiscard]] at::Tensor logits_of_windows(const Cut& cut) {
     std::vector<at::Tensor> logits;
-    for (const auto& part : cut.parts) logits.push_back(passes_->logits(part));
+    for (const auto& part : cut.parts) logits.push_back(backend_->logits(part));
     return at::cat(logits);
   }
 
@@ -149,7 +149,7 @@ class WindowedPasses : public Passes {
   template <class Loss>
   at::Tensor accumulate_parts(const StepInputs& step, const Cut& cut, const Loss& loss_of) {
     const std::function<void(std::size_t)> not_yet = [](std::size_t) {};
-    const auto stream_of = [&](std::size_t part) {  // other numbers than the passes themselves draw
+    const auto stream_of = [&](std::size_t part) {  // other numbers than the backend itself draws
       return random::Stream{step.stream.at((std::uint64_t{1} << 32) + part),
                             random::Purpose::dropout};
     };
@@ -159,7 +159,7 @@ class WindowedPasses : public Passes {
       return at::Tensor{};
     };
     for (std::size_t i = 0; i < cut.parts.size(); ++i) {
-      passes_->accumulate({cut.parts[i], 0, stream_of(i), keep, not_yet, step.loss_scale});
+      backend_->accumulate({cut.parts[i], 0, stream_of(i), keep, not_yet, step.loss_scale});
     }
     const at::Tensor logits = at::cat(parts).set_requires_grad(true);
     const at::Tensor loss = loss_of(logits);
@@ -172,13 +172,13 @@ class WindowedPasses : public Passes {
     };
     for (std::size_t i = 0; i < cut.parts.size(); ++i) {
       const bool last = i + 1 == cut.parts.size();
-      passes_->accumulate(
+      backend_->accumulate(
           {cut.parts[i], 1, stream_of(i), again, last ? step.ready : not_yet, step.loss_scale});
     }
     return loss;
   }
 
-  std::unique_ptr<Passes> passes_;
+  std::unique_ptr<Backend> backend_;
   text::Windows windows_;
   std::size_t most_tokens_;
 };

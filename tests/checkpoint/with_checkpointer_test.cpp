@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/checkpoint/with_checkpointer.hpp>
 #include <seqtrain/sink/memory.hpp>
 
 #include "support/environment.hpp"
@@ -30,21 +30,21 @@ struct Notes {
   std::vector<std::string> texts = {};
 };
 
-struct WithKeeperTest : testing::Test {
-  /// Saves one step with the keeper that `with_keeper` chooses. Returns the reason if it could not
-  /// be saved.
+struct WithCheckpointerTest : testing::Test {
+  /// Saves one step with the checkpointer that `with_checkpointer` chooses. Returns the reason if
+  /// it could not be saved.
   template <class O = tests::FakeSgd, Sink S, class... Parts>
   static std::string save(S& sink, const train::CheckpointOptions& checkpoint, Parts&... parts) {
     const train::FitOptions options{.checkpoint = checkpoint};
-    const auto use = [](const train::KeeperRef& keeper) {
-      (void)keeper.restore({.steps = 1});
+    const auto use = [](const train::CheckpointerRef& checkpointer) {
+      (void)checkpointer.restore({.steps = 1});
       const train::State state{.position = {.step = 1}};
       const std::function<void(const train::VisitTensors&)> tensors =
           [](const train::VisitTensors& visit) { visit("model", {}); };
-      keeper.save(train::Moment::end, {state, tensors});
-      return keeper.problem();
+      checkpointer.save(train::Moment::end, {state, tensors});
+      return checkpointer.problem();
     };
-    return with_keeper<tests::FakeModel, O>(sink, options, use, parts...);
+    return with_checkpointer<tests::FakeModel, O>(sink, options, use, parts...);
   }
 
   template <class S>
@@ -64,7 +64,7 @@ struct WithKeeperTest : testing::Test {
   const tests::Environment cache_home{"XDG_CACHE_HOME", cache.string()};
 };
 
-TEST_F(WithKeeperTest, SavesNothingUnlessItIsAskedTo) {
+TEST_F(WithCheckpointerTest, SavesNothingUnlessItIsAskedTo) {
   sink::Directory store{place};
   EXPECT_EQ(save(store, {}), "");
   tests::FakeSink no_store;
@@ -72,7 +72,7 @@ TEST_F(WithKeeperTest, SavesNothingUnlessItIsAskedTo) {
   EXPECT_FALSE(fs::exists(place));
 }
 
-TEST_F(WithKeeperTest, KeepsCheckpointsInADirectoryWithoutCopies) {
+TEST_F(WithCheckpointerTest, KeepsCheckpointsInADirectoryWithoutCopies) {
   sink::Directory store{place};
   EXPECT_EQ(save(store, {.every = 1}), "");
   EXPECT_TRUE(is_saved(store));
@@ -82,7 +82,7 @@ TEST_F(WithKeeperTest, KeepsCheckpointsInADirectoryWithoutCopies) {
   EXPECT_FALSE(fs::exists(cache));
 }
 
-TEST_F(WithKeeperTest, KeepsCheckpointsOfARemoteStoreOnThisMachineFirst) {
+TEST_F(WithCheckpointerTest, KeepsCheckpointsOfARemoteStoreOnThisMachineFirst) {
   sink::Memory store;
   const train::CheckpointOptions here{.every = 1, .directory = temporary / "here"};
   EXPECT_EQ(save(store, here), "");
@@ -91,7 +91,7 @@ TEST_F(WithKeeperTest, KeepsCheckpointsOfARemoteStoreOnThisMachineFirst) {
   EXPECT_FALSE(copies.list("").empty());
 }
 
-TEST_F(WithKeeperTest, CopiesOfTwoStoresLieInTwoFoldersOfTheCache) {
+TEST_F(WithCheckpointerTest, CopiesOfTwoStoresLieInTwoFoldersOfTheCache) {
   const auto folder = [](const std::string& store) { return local_copies({}, store).root(); };
   EXPECT_EQ(folder("gs://bucket/a").parent_path(), cache / "seqtrain/checkpoints");
   EXPECT_EQ(folder("gs://bucket/a"), folder("gs://bucket/a"));
@@ -99,21 +99,21 @@ TEST_F(WithKeeperTest, CopiesOfTwoStoresLieInTwoFoldersOfTheCache) {
   EXPECT_EQ(local_copies({.directory = place}, "gs://bucket/a").root(), place);
 }
 
-TEST_F(WithKeeperTest, AKeeperAmongTheArgumentsComesFirst) {
+TEST_F(WithCheckpointerTest, ACheckpointerAmongTheArgumentsComesFirst) {
   struct Keeping {
     std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
     void save(train::Moment, const train::FitView&) { ++saves; }
     static std::string problem() { return "none of yours"; }
     int saves = 0;
-  } keeper;
+  } checkpointer;
   Notes notes;
   sink::Directory store{place};
-  EXPECT_EQ(save(store, {.every = 1}, notes, keeper), "none of yours");
-  EXPECT_EQ(keeper.saves, 1);
+  EXPECT_EQ(save(store, {.every = 1}, notes, checkpointer), "none of yours");
+  EXPECT_EQ(checkpointer.saves, 1);
   EXPECT_FALSE(fs::exists(place));
 }
 
-TEST_F(WithKeeperTest, ObserversHearWhatGoesWrongUnlessALogDoes) {
+TEST_F(WithCheckpointerTest, ObserversHearWhatGoesWrongUnlessALogDoes) {
   Notes notes;
   sink::Directory store{place};
   (void)save(store, {.every = 1}, notes);
@@ -126,13 +126,13 @@ TEST_F(WithKeeperTest, ObserversHearWhatGoesWrongUnlessALogDoes) {
   EXPECT_EQ(notes.texts.size(), 1U);
 }
 
-TEST_F(WithKeeperTest, RefusesASinkThatKeepsNothing) {
+TEST_F(WithCheckpointerTest, RefusesASinkThatKeepsNothing) {
   EXPECT_NE(problem_with(sink::Discard{}).find("keeps nothing"), std::string::npos);
   EXPECT_NE(problem_with(sink::Any{sink::Discard{}}).find("keeps nothing"), std::string::npos);
   EXPECT_NE(problem_with(tests::FakeSink{}).find("a seqtrain::Store"), std::string::npos);
 }
 
-TEST_F(WithKeeperTest, RefusesAnOptimizerWithoutState) {
+TEST_F(WithCheckpointerTest, RefusesAnOptimizerWithoutState) {
   sink::Directory store{place};
   const auto problem = tests::problem_of([&] { (void)save<Stateless>(store, {.every = 1}); });
   EXPECT_NE(problem.find("an optimizer with state and load_state"), std::string::npos) << problem;

@@ -15,8 +15,8 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
-#include <seqtrain/model/cpu/fixed_linear.hpp>
-#include <seqtrain/model/cpu/fixed_pass.hpp>
+#include <seqtrain/model/cpu/inference_linear.hpp>
+#include <seqtrain/model/cpu/inference_pass.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -29,9 +29,9 @@ namespace seqtrain::model::cpu {
 /// thread computes a run of sequences through all layers; if there are fewer groups of sequences
 /// than threads, all threads share each step of a run. The bits of a sequence's result do not
 /// depend on the other sequences or on the number of threads.
-class FixedEncoder {
+class InferenceEncoder {
  public:
-  FixedEncoder(EncoderParts<Bf16> parts, bool int8)
+  InferenceEncoder(EncoderParts<Bf16> parts, bool int8)
       : parts_{.embeddings = std::move(parts.embeddings),
                .projection = {},
                .convolution = {},
@@ -48,10 +48,10 @@ class FixedEncoder {
     for (Layer<Bf16>& layer : parts.layers) parts_.layers.emplace_back(std::move(layer), int8);
   }
 
-  /// Returns how many of the linear maps that can compute in int8 compute in bf16.
+  /// Returns how many of the linear layers that can compute in int8 compute in bf16.
   [[nodiscard]] std::size_t maps_in_bf16() {
     return static_cast<std::size_t>(std::ranges::count_if(
-        parts_.all_linears(), [](const FixedLinear* linear) { return !linear->int8(); }));
+        parts_.all_linears(), [](const InferenceLinear* linear) { return !linear->int8(); }));
   }
 
   /// Packs the weights of linear layers, rounds the embeddings of words to bfloat16, and frees the
@@ -65,13 +65,13 @@ class FixedEncoder {
       }
     }
     if (parts_.int8) keep_outliers_in_bf16();
-    cpu::keep_packed_only<FixedLinear>(parts_.all_linears());
+    cpu::keep_packed_only<InferenceLinear>(parts_.all_linears());
   }
 
   /// Takes the adapter of another encoder of the same form, which rows of batches have by the next
   /// number from 1 on. Returns false if there are vectors of distances, which are the same for all
   /// rows. Throws `InputError` if the other encoder has more layers or fewer.
-  [[nodiscard]] bool take_adapter(FixedEncoder& other) {
+  [[nodiscard]] bool take_adapter(InferenceEncoder& other) {
     if (parts_.vectors) return false;
     const auto own = parts_.all_linears(), adapted = other.parts_.all_linears();
     if (own.size() != adapted.size()) {
@@ -102,9 +102,10 @@ class FixedEncoder {
       const std::size_t end = layout.groups()[run.end - 1].end;
       const std::span sequences{layout.sequences().data() + first, end - first};
       const std::span adapters{batch.adapters};
-      FixedPass{parts_,    rows_[worker.value_or(0)],
-                sequences, adapters.empty() ? adapters : adapters.subspan(first, end - first),
-                run.row,   worker}(ids.data() + run.row, run.rows, to + first * parts_.hidden());
+      InferencePass{parts_,    rows_[worker.value_or(0)],
+                    sequences, adapters.empty() ? adapters : adapters.subspan(first, end - first),
+                    run.row,   worker}(ids.data() + run.row, run.rows,
+                                       to + first * parts_.hidden());
     };
     if (shared) {
       for (const Layout::Run& run : runs) pass(run, {});
@@ -117,18 +118,18 @@ class FixedEncoder {
 
  private:
   /// Int8 keeps little of a token's numbers if one of them is far larger than the others, as in
-  /// some channels of some models. A probe finds the linear maps that read such numbers: ids from
+  /// some channels of some models. A probe finds the linear layers that read such numbers: ids from
   /// all over the vocabulary pass through the encoder, and a map whose input loses more than
   /// `largest_loss` by quantization (see `kernels::quantization_loss`) computes in bf16 from then
   /// on.
   void keep_outliers_in_bf16() {
     constexpr double largest_loss = 0.1;
-    std::vector<std::pair<const FixedLinear*, double>> losses;
-    pack_weights<FixedLinear>(parts_.all_linears(), false);
+    std::vector<std::pair<const InferenceLinear*, double>> losses;
+    pack_weights<InferenceLinear>(parts_.all_linears(), false);
     parts_.losses = &losses;
     (void)forward(parts_.embeddings.probe());
     parts_.losses = nullptr;
-    for (FixedLinear* const linear : parts_.all_linears()) {
+    for (InferenceLinear* const linear : parts_.all_linears()) {
       const bool loses = std::ranges::any_of(losses, [&](const auto& loss) {
         return loss.first == linear && !(loss.second <= largest_loss);
       });
@@ -160,7 +161,7 @@ class FixedEncoder {
         prepare_attention(parts_.layers, layout.longest(), parts_.vectors.has_value());
     parts_.scratch.resize(workers);
     const std::size_t products = rows * std::max(2 * panel, reduced_columns_);
-    const std::size_t norms = FixedPass::rows_of_a_task * parts_.hidden();
+    const std::size_t norms = InferencePass::rows_of_a_task * parts_.hidden();
     for (auto& scratch : parts_.scratch) scratch.reserve(std::max({attention, products, norms}));
   }
 
@@ -170,7 +171,7 @@ class FixedEncoder {
     Buffer<std::uint8_t> bytes;
   };
 
-  [[nodiscard]] FixedRows rows_in(Memory& memory, std::size_t rows) const {
+  [[nodiscard]] InferenceRows rows_in(Memory& memory, std::size_t rows) const {
     const std::size_t hidden = parts_.hidden(), embedded = parts_.embeddings.size();
     const std::size_t inner = std::max(parts_.inner(), embedded);
     const std::size_t wide = std::max(hidden, embedded);
@@ -190,11 +191,11 @@ class FixedEncoder {
             .quantized = {bytes, floats + rows * wide}};
   }
 
-  FixedParts parts_;
+  InferenceParts parts_;
   std::size_t reduced_columns_ = 0;  // the most that a map's adapters need
   std::size_t longest_ = 0;          // the length for which distances have been compared
   std::vector<Memory> memory_;
-  std::vector<FixedRows> rows_;
+  std::vector<InferenceRows> rows_;
 };
 
 }  // namespace seqtrain::model::cpu

@@ -1,4 +1,4 @@
-// error: a keeper saves checkpoints, but the model or the optimizer has no state_dict
+// error: a checkpointer saves checkpoints, but the model or the optimizer has no state_dict
 #include <seqtrain/checkpoint.hpp>
 #include <seqtrain/trainer.hpp>
 

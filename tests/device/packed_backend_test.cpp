@@ -33,7 +33,7 @@ namespace {
 
 using tests::fake_device;
 
-/// The small models whose encoders have packed passes: all but DeBERTa's with a convolution in
+/// The small models whose encoders have a packed backend: all but DeBERTa's with a convolution in
 /// groups.
 std::vector<std::filesystem::path> packed_cases() {
   auto cases = tests::model_cases();
@@ -118,12 +118,12 @@ double error(const model::AnyClassifier& exact, const model::AnyClassifier& othe
   return std::sqrt(square / all);
 }
 
-class PackedPasses : public testing::Test {
+class PackedBackend : public testing::Test {
  protected:
   tests::OneThread one_thread_;
 };
 
-TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsInFp32) {
+TEST_F(PackedBackend, GiveTheGradientsOfPaddedOperatorsInFp32) {
   ASSERT_GE(packed_cases().size(), 4U);
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());
@@ -141,7 +141,7 @@ TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsInFp32) {
   }
 }
 
-TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsForAnyLengths) {
+TEST_F(PackedBackend, GiveTheGradientsOfPaddedOperatorsForAnyLengths) {
   for (const char* const name :
        {"bert_without_padding", "albert_groups", "mpnet", "deberta_v3", "deberta_convolution"}) {
     SCOPED_TRACE(name);
@@ -194,7 +194,7 @@ void expect_slopes(model::AnyClassifier& model, const data::Batch& batch) {
   EXPECT_GE(compared, 4U);
 }
 
-using SlowPackedPasses = PackedPasses;
+using SlowPackedPasses = PackedBackend;
 
 TEST_F(SlowPackedPasses, GiveTheGradientWithDropout) {
   for (const char* const name :
@@ -232,7 +232,7 @@ data::Batch made_batch() {
   return batch;
 }
 
-TEST_F(PackedPasses, GiveTheGradientsOfScoresWithABias) {
+TEST_F(PackedBackend, GiveTheGradientsOfScoresWithABias) {
   const auto batch = made_batch();
   for (const auto& made : biased_models()) {
     const tests::MadeCheckpoint checkpoint{made};
@@ -304,7 +304,7 @@ std::int64_t count_complete(model::AnyClassifier model, const data::Batch& batch
   return calls;
 }
 
-TEST_F(PackedPasses, TellOfEachLayerThatItsGradientsAreComplete) {
+TEST_F(PackedBackend, TellOfEachLayerThatItsGradientsAreComplete) {
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());
     const auto batch = batch_of(directory);
@@ -323,7 +323,7 @@ TEST_F(PackedPasses, TellOfEachLayerThatItsGradientsAreComplete) {
   }
 }
 
-TEST_F(PackedPasses, TellWhichRowsOfWordsGetAGradient) {
+TEST_F(PackedBackend, TellWhichRowsOfWordsGetAGradient) {
   for (const auto& directory : tests::model_cases()) {
     SCOPED_TRACE(directory.filename());
     const auto batch = tests::ModelCase{directory}.batch(0);
@@ -354,7 +354,7 @@ TEST_F(PackedPasses, TellWhichRowsOfWordsGetAGradient) {
   }
 }
 
-TEST_F(PackedPasses, NeedFewerOperators) {
+TEST_F(PackedBackend, NeedFewerOperators) {
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());
     const auto batch = batch_of(directory);
@@ -380,7 +380,7 @@ void change_adapters(const model::AnyClassifier& model) {
   }
 }
 
-TEST_F(PackedPasses, GiveTheGradientsOfAdapters) {
+TEST_F(PackedBackend, GiveTheGradientsOfAdapters) {
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());
     for (const auto precision :
@@ -406,7 +406,7 @@ TEST_F(PackedPasses, GiveTheGradientsOfAdapters) {
   }
 }
 
-TEST_F(PackedPasses, LeaveAConvolutionInGroupsToTheOperators) {
+TEST_F(PackedBackend, LeaveAConvolutionInGroupsToTheOperators) {
   const auto directory = tests::small_model("deberta_keys").directory();
   const auto loss = [&](bool autograd) {
     auto model = load(directory, 0.3, autograd);
@@ -415,7 +415,7 @@ TEST_F(PackedPasses, LeaveAConvolutionInGroupsToTheOperators) {
   EXPECT_EQ(loss(false), loss(true));
 }
 
-TEST_F(PackedPasses, GiveTheGradientWithDropoutOfAdapters) {
+TEST_F(PackedBackend, GiveTheGradientWithDropoutOfAdapters) {
   const auto directory = tests::small_model("bert_gelu").directory();
   const auto batch = tests::ModelCase{directory}.batch(0);
   auto model = load_adapters(directory, 0, false, model::Precision::fp32, 0.4);
@@ -423,7 +423,7 @@ TEST_F(PackedPasses, GiveTheGradientWithDropoutOfAdapters) {
   expect_slopes(model, batch);
 }
 
-TEST_F(PackedPasses, ComputeLongRowsByWindowsInBf16AndByOperatorsInFp32) {
+TEST_F(PackedBackend, ComputeLongRowsByWindowsInBf16AndByOperatorsInFp32) {
   const auto directory = tests::small_model("modernbert").directory();
   const auto batch = tests::ModelCase{directory}.batch(0);
   EXPECT_LT(operators_of(load(directory, 0, false), batch),
@@ -433,7 +433,7 @@ TEST_F(PackedPasses, ComputeLongRowsByWindowsInBf16AndByOperatorsInFp32) {
             operators_of(load(directory, 0, true, fp32), batch));
 }
 
-TEST_F(PackedPasses, LeaveHeadsThatFlashAttentionDoesNotTakeToTheOperators) {
+TEST_F(PackedBackend, LeaveHeadsThatFlashAttentionDoesNotTakeToTheOperators) {
   const tests::MadeCheckpoint checkpoint{
       {.family = "modernbert",
        .layers = 1,
@@ -448,7 +448,7 @@ TEST_F(PackedPasses, LeaveHeadsThatFlashAttentionDoesNotTakeToTheOperators) {
   EXPECT_EQ(loss(false), loss(true));
 }
 
-TEST_F(PackedPasses, GiveEqualBitsForEqualSeeds) {
+TEST_F(PackedBackend, GiveEqualBitsForEqualSeeds) {
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());
     const auto batch = batch_of(directory);
@@ -464,7 +464,7 @@ TEST_F(PackedPasses, GiveEqualBitsForEqualSeeds) {
   }
 }
 
-TEST_F(PackedPasses, AccumulateGradients) {
+TEST_F(PackedBackend, AccumulateGradients) {
   const auto directory = packed_cases().front();
   const auto batch = tests::ModelCase{directory}.batch(0);
   auto once = load(directory, 0, false);
@@ -479,7 +479,7 @@ TEST_F(PackedPasses, AccumulateGradients) {
   }
 }
 
-TEST_F(PackedPasses, FollowChangedParameters) {
+TEST_F(PackedBackend, FollowChangedParameters) {
   const auto directory = tests::small_model("bert_gelu").directory();
   const auto batch = tests::ModelCase{directory}.batch(0);
   auto model = load(directory, 0, false);
@@ -490,7 +490,7 @@ TEST_F(PackedPasses, FollowChangedParameters) {
   EXPECT_GT((model.logits(batch) - before).cwiseAbs().maxCoeff(), 1e-3);
 }
 
-TEST_F(PackedPasses, LeavePaddingInsideATextToTheOperators) {
+TEST_F(PackedBackend, LeavePaddingInsideATextToTheOperators) {
   for (const auto& directory : packed_cases()) {
     SCOPED_TRACE(directory.filename());
     auto exact = model::load_classifier(directory, {.dropout = 0, .autograd = true});

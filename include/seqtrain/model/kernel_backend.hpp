@@ -15,10 +15,10 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/backend.hpp>
 #include <seqtrain/model/cpu/any_encoder.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/tensor/batch.hpp>
@@ -27,13 +27,13 @@
 
 namespace seqtrain::model {
 
-/// Computes the encoder by its hand-written passes, on the processor, and the head by autograd, in
+/// Computes the encoder by its hand-written kernels, on the processor, and the head by autograd, in
 /// fp32 and on one thread.
-class KernelPasses : public Passes {
+class KernelBackend : public Backend {
  public:
   /// `parameters` are those of the network that `Network::kernels` has left.
-  KernelPasses(std::unique_ptr<cpu::AnyEncoder> encoder, const Network& network,
-               std::span<const tensor::Parameter> parameters, bool encoder_frozen)
+  KernelBackend(std::unique_ptr<cpu::AnyEncoder> encoder, const Network& network,
+                std::span<const tensor::Parameter> parameters, bool encoder_frozen)
       : encoder_{std::move(encoder)},
         network_{&network},
         encoder_frozen_{encoder_frozen},
@@ -107,7 +107,7 @@ class KernelPasses : public Passes {
   }
 
   /// Returns logits of some rows of hidden states [rows, hidden]. A row's bits do not depend on the
-  /// other rows: linear maps compute each row alone (`detail::linear`), and the other operators
+  /// other rows: linear layers compute each row alone (`detail::linear`), and the other operators
   /// always get the same number of rows, because their results may depend on it.
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, const Block& block) const {
     const auto number = static_cast<std::size_t>(block.adapter);

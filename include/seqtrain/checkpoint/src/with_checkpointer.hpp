@@ -5,7 +5,7 @@
 #include <string>
 
 #include <seqtrain/checkpoint/checkpoints.hpp>
-#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/checkpoint/with_checkpointer.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
@@ -13,7 +13,7 @@
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
-#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 
 namespace seqtrain::checkpoint {
 
@@ -25,8 +25,9 @@ SEQTRAIN_SEPARATE sink::Directory local_copies(const train::CheckpointOptions& o
   return sink::Directory{cache_directory() / "checkpoints" / name};
 }
 
-SEQTRAIN_SEPARATE void with_checkpoints(sink::Any& store, const train::CheckpointOptions& options,
-                                        const std::function<void(const train::KeeperRef&)>& use) {
+SEQTRAIN_SEPARATE void with_checkpoints(
+    sink::Any& store, const train::CheckpointOptions& options,
+    const std::function<void(const train::CheckpointerRef&)>& use) {
   const std::string name = store.name();
   if (name == sink::Discard::name()) {
     throw InputError{"keeps nothing, so it cannot keep checkpoints",
@@ -34,11 +35,11 @@ SEQTRAIN_SEPARATE void with_checkpoints(sink::Any& store, const train::Checkpoin
                      "give the trainer a sink::Directory or gcs::Sink"};
   }
   if (const auto* const directory = store.directory()) {
-    Checkpoints keeper{*directory, nullptr, options};
-    return use(train::KeeperRef{keeper});
+    Checkpoints checkpointer{*directory, nullptr, options};
+    return use(train::CheckpointerRef{checkpointer});
   }
-  Checkpoints keeper{local_copies(options, name), &store, options};
-  use(train::KeeperRef{keeper});
+  Checkpoints checkpointer{local_copies(options, name), &store, options};
+  use(train::CheckpointerRef{checkpointer});
 }
 
 }  // namespace seqtrain::checkpoint

@@ -4,28 +4,28 @@
 #include <memory>
 
 #include <seqtrain/core/separate_compilation.hpp>
+#include <seqtrain/model/backend.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
 
 namespace seqtrain::model {
 
-/// The passes of a classifier.
-struct MadePasses {
-  std::unique_ptr<Passes> passes;
-  bool by_hand = false;          ///< the hand-written passes compute the encoder
+/// The backend of a classifier.
+struct MadeBackend {
+  std::unique_ptr<Backend> backend;
+  bool by_hand = false;          ///< the hand-written backend computes the encoder
   std::size_t maps_in_bf16 = 0;  ///< see `cpu::AnyEncoder::maps_in_bf16`
 };
 
-/// Makes the hand-written passes if there are some for the network and the device, else those by
+/// Makes the hand-written backend if there is one for the network and the device, else those by
 /// ATen's operators. They refer to the network's parts, and gradient tensors may be replaced.
 /// Throws `InputError` if there are none in that precision.
-SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precision,
-                                         const ClassifierOptions& options);
+SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision precision,
+                                           const ClassifierOptions& options);
 
 }  // namespace seqtrain::model
 
 #ifndef SEQTRAIN_SEPARATE_COMPILATION
-#include <seqtrain/model/src/make_passes.hpp>
+#include <seqtrain/model/src/make_backend.hpp>
 #endif

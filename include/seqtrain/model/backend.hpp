@@ -36,12 +36,12 @@ struct StepInputs {
 };
 
 /// Computes the forward and backward passes of a classifier.
-class Passes {
+class Backend {
  public:
-  Passes() = default;
-  Passes(const Passes&) = delete;
-  Passes& operator=(const Passes&) = delete;
-  virtual ~Passes() = default;
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
 
   /// Adds weight · d(mean loss)/dp to the gradient of each parameter p, times the loss scale.
   /// Returns the mean loss. Does only the forward pass, with dropout, if the loss is undefined.
@@ -51,8 +51,8 @@ class Passes {
   /// adapters, there are as many columns as the head with the most labels has.
   virtual at::Tensor logits(const data::Batch& batch) = 0;
 
-  /// Returns `logits`, and sets `deciding` to the window of each row that decided; empty if these
-  /// passes read no windows.
+  /// Returns `logits`, and sets `deciding` to the window of each row that decided; empty if this
+  /// backend reads no windows.
   virtual at::Tensor logits_by_window(const data::Batch& batch,
                                       std::vector<text::DecidingWindow>& deciding) {
     deciding.clear();
@@ -60,7 +60,7 @@ class Passes {
   }
 
   /// Takes an adapter of the same base, which rows have by the next number from 1 on. Returns false
-  /// if these passes do not compute several adapters.
+  /// if this backend does not compute several adapters.
   virtual bool add_adapter([[maybe_unused]] std::unique_ptr<Network> adapter,
                            [[maybe_unused]] Precision precision) {
     return false;

@@ -18,8 +18,8 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/dist/group.hpp>
-#include <seqtrain/dist/shared_keeper.hpp>
-#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/dist/shared_checkpointer.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
@@ -56,10 +56,10 @@ inline void send_tensors(Group& group, const train::SavedFit& saved, const char*
 
 }  // namespace detail
 
-SEQTRAIN_SEPARATE std::optional<train::SavedFit> SharedKeeper::send(const train::Plan& plan) {
+SEQTRAIN_SEPARATE std::optional<train::SavedFit> SharedCheckpointer::send(const train::Plan& plan) {
   std::optional<train::SavedFit> saved;
   try {
-    saved = keeper_.restore(plan);
+    saved = checkpointer_.restore(plan);
   } catch (const std::exception& error) {
     (void)group_->broadcast("error " + std::string{error.what()});
     throw;
@@ -70,7 +70,7 @@ SEQTRAIN_SEPARATE std::optional<train::SavedFit> SharedKeeper::send(const train:
   return saved;
 }
 
-SEQTRAIN_SEPARATE std::optional<train::SavedFit> SharedKeeper::receive() {
+SEQTRAIN_SEPARATE std::optional<train::SavedFit> SharedCheckpointer::receive() {
   const std::string message = group_->broadcast("");
   if (message == "none") return {};
   constexpr std::string_view head = "saved ";

@@ -11,9 +11,9 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/backend.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/tensor/autocast.hpp>
@@ -23,13 +23,13 @@
 
 namespace seqtrain::model {
 
-/// Computes the passes by ATen's operators and autograd, on any device. In bf16 and fp16 it uses
+/// Computes a classifier by ATen's operators and autograd, on any device. In bf16 and fp16 it uses
 /// torch's autocast. A device keeps the states of a frozen encoder for later epochs. Their last
 /// bits depend on the batch in which a row came first; deterministic operators keep none.
-class OperatorPasses : public Passes {
+class OperatorBackend : public Backend {
  public:
-  OperatorPasses(const Network& network, std::span<const tensor::Parameter> parameters,
-                 c10::Device device, Precision precision, bool encoder_frozen)
+  OperatorBackend(const Network& network, std::span<const tensor::Parameter> parameters,
+                  c10::Device device, Precision precision, bool encoder_frozen)
       : network_{&network},
         device_{device},
         precision_{precision},

@@ -21,8 +21,8 @@
 
 namespace seqtrain::run {
 
-/// A classifier's answers to a set of examples, in the set's order.
-struct Answers {
+/// A classifier's predictions for a set of examples, in the set's order.
+struct Predictions {
   ProblemType problem_type = ProblemType::single_label;
   std::int64_t epoch = 0;               ///< epochs done before the evaluation
   std::vector<std::int64_t> rows = {};  ///< indices in the encoded set
@@ -68,39 +68,40 @@ struct Answers {
   }
 };
 
-/// An observer of `fit` and `evaluate` that keeps a classifier's answers in the last evaluation of
-/// each split. It needs memory for a row of logits for each example; past `most_logits` numbers,
+/// An observer of `fit` and `evaluate` that keeps a classifier's predictions in the last evaluation
+/// of each split. It needs memory for a row of logits for each example; past `most_logits` numbers,
 /// examples are left out.
-class AnswerKeeper {
+class KeptPredictions {
  public:
   static constexpr std::size_t most_logits = std::size_t{1} << 26;
 
-  /// Makes a keeper that keeps nothing unless `enabled` is true.
-  explicit AnswerKeeper(bool enabled = true) : enabled_{enabled} {}
+  /// Keeps nothing unless `enabled` is true.
+  explicit KeptPredictions(bool enabled = true) : enabled_{enabled} {}
 
   void on(const train::EvalBegin& event) {
     if (!enabled_) return;
-    Answers& answers = named(event.split);
-    answers = {.epoch = event.epoch};
+    Predictions& predictions = named(event.split);
+    predictions = {.epoch = event.epoch};
     logits_.clear();
   }
 
-  void on(const train::EvalAnswers& event) {
+  void on(const train::EvalPredictions& event) {
     if (!enabled_) return;
-    Answers& answers = named(event.split);
-    answers.problem_type = event.problem_type;
+    Predictions& predictions = named(event.split);
+    predictions.problem_type = event.problem_type;
     const auto count = static_cast<std::size_t>(event.logits.rows());
     const auto size = static_cast<std::size_t>(event.logits.size());
     if (logits_.size() + size > most_logits || event.row_ids.size() != count) {
-      answers.left_out += count;
+      predictions.left_out += count;
       return;
     }
     width_ = event.logits.cols();
     logits_.insert(logits_.end(), event.logits.data(), event.logits.data() + size);
-    answers.rows.insert(answers.rows.end(), event.row_ids.begin(), event.row_ids.end());
-    answers.gold.insert(answers.gold.end(), event.labels.begin(), event.labels.end());
-    answers.targets.insert(answers.targets.end(), event.targets.begin(), event.targets.end());
-    answers.losses.insert(answers.losses.end(), event.losses.begin(), event.losses.end());
+    predictions.rows.insert(predictions.rows.end(), event.row_ids.begin(), event.row_ids.end());
+    predictions.gold.insert(predictions.gold.end(), event.labels.begin(), event.labels.end());
+    predictions.targets.insert(predictions.targets.end(), event.targets.begin(),
+                               event.targets.end());
+    predictions.losses.insert(predictions.losses.end(), event.losses.begin(), event.losses.end());
   }
 
   void on(const train::EvalEnd& event) {
@@ -109,46 +110,47 @@ class AnswerKeeper {
     logits_ = {};
   }
 
-  /// Returns the answers of a split, or null if it was not evaluated or has no rows.
-  [[nodiscard]] const Answers* find(std::string_view split) const {
-    for (const auto& [name, answers] : splits_) {
-      if (name == split && answers.size() > 0) return &answers;
+  /// Returns the predictions of a split, or null if it was not evaluated or has no rows.
+  [[nodiscard]] const Predictions* find(std::string_view split) const {
+    for (const auto& [name, predictions] : splits_) {
+      if (name == split && predictions.size() > 0) return &predictions;
     }
     return nullptr;
   }
 
  private:
-  Answers& named(std::string_view split) {
-    for (auto& [name, answers] : splits_) {
-      if (name == split) return answers;
+  Predictions& named(std::string_view split) {
+    for (auto& [name, predictions] : splits_) {
+      if (name == split) return predictions;
     }
-    return splits_.emplace_back(split, Answers{}).second;
+    return splits_.emplace_back(split, Predictions{}).second;
   }
 
-  /// Sorts the answers of several batches by their rows.
-  void sort(Answers& answers) const {
-    std::vector<std::size_t> order(answers.size());
+  /// Sorts the predictions of several batches by their rows.
+  void sort(Predictions& predictions) const {
+    std::vector<std::size_t> order(predictions.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t i) { return answers.rows[i]; });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return predictions.rows[i]; });
     const auto width = static_cast<std::size_t>(width_);
-    Answers sorted{
-        .problem_type = answers.problem_type, .epoch = answers.epoch, .left_out = answers.left_out};
+    Predictions sorted{.problem_type = predictions.problem_type,
+                       .epoch = predictions.epoch,
+                       .left_out = predictions.left_out};
     sorted.logits.resize(static_cast<Eigen::Index>(order.size()), width_);
-    const bool has_targets = answers.targets.size() == answers.size() * width && width > 0;
+    const bool has_targets = predictions.targets.size() == predictions.size() * width && width > 0;
     for (std::size_t at = 0; const std::size_t i : order) {
       std::copy_n(logits_.data() + i * width, width, sorted.logits.data() + at++ * width);
-      sorted.rows.push_back(answers.rows[i]);
-      sorted.gold.push_back(answers.gold[i]);
-      if (!answers.losses.empty()) sorted.losses.push_back(answers.losses[i]);
+      sorted.rows.push_back(predictions.rows[i]);
+      sorted.gold.push_back(predictions.gold[i]);
+      if (!predictions.losses.empty()) sorted.losses.push_back(predictions.losses[i]);
       if (!has_targets) continue;
-      const float* const from = answers.targets.data() + i * width;
+      const float* const from = predictions.targets.data() + i * width;
       sorted.targets.insert(sorted.targets.end(), from, from + width);
     }
-    answers = std::move(sorted);
+    predictions = std::move(sorted);
   }
 
   bool enabled_;
-  std::vector<std::pair<std::string, Answers>> splits_;
+  std::vector<std::pair<std::string, Predictions>> splits_;
   std::vector<float> logits_;  // logits of the evaluation that is under way
   Eigen::Index width_ = 0;
 };

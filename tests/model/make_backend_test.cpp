@@ -74,7 +74,7 @@ struct KeptCase {
   }
 };
 
-/// A model for predictions with hand-written passes keeps its linear maps' weights packed only.
+/// A model for predictions with hand-written backend keeps its linear layers' weights packed only.
 class OnlyPredicts : public testing::TestWithParam<KeptCase> {
  protected:
   [[nodiscard]] AnyClassifier load(bool only_predicts) const {

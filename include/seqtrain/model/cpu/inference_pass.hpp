@@ -14,7 +14,7 @@
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/cpu/first_tokens.hpp>
-#include <seqtrain/model/cpu/fixed_linear.hpp>
+#include <seqtrain/model/cpu/inference_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/nn/activation.hpp>
@@ -24,14 +24,14 @@ namespace seqtrain::model::cpu {
 
 /// Passes one run's rows through the layers: on one worker's thread, or on all threads if no
 /// worker is given.
-class FixedPass {
+class InferencePass {
  public:
   static constexpr std::size_t rows_of_a_task = 16;
 
   /// `adapters` has the number of each sequence's adapter, or nothing if there are none.
-  FixedPass(const FixedParts& parts, const FixedRows& rows,
-            std::span<const Layout::Sequence> sequences, std::span<const std::int32_t> adapters,
-            std::size_t first_row, std::optional<std::size_t> worker)
+  InferencePass(const InferenceParts& parts, const InferenceRows& rows,
+                std::span<const Layout::Sequence> sequences, std::span<const std::int32_t> adapters,
+                std::size_t first_row, std::optional<std::size_t> worker)
       : parts_{parts}, rows_{rows}, sequences_{sequences}, first_row_{first_row}, worker_{worker} {
     for (std::size_t s = 0; s < adapters.size(); ++s) {
       const auto adapter = static_cast<std::size_t>(adapters[s]);
@@ -51,9 +51,9 @@ class FixedPass {
     if (parts_.convolution) gather();
     const bool measured = parts_.losses != nullptr, all = measured || parts_.mean_pooling;
     const std::vector<std::size_t>& order = parts_.order;
-    const FixedLayer& last = parts_.layers[order.back()];
+    const InferenceLayer& last = parts_.layers[order.back()];
     for (std::size_t step = 0; step + (all ? 0 : 1) < order.size(); ++step) {
-      const FixedLayer& layer = parts_.layers[order[step]];
+      const InferenceLayer& layer = parts_.layers[order[step]];
       project(layer, count, {0, 3 * hidden()});
       attend(layer, count, false);
       finish(layer, count, step + 1 == order.size());
@@ -143,9 +143,9 @@ class FixedPass {
     });
   }
 
-  /// Calls use(row, column, y) with each vector of these columns of a linear map.
+  /// Calls use(row, column, y) with each vector of these columns of a linear layer.
   template <class Use>
-  void apply(const FixedLinear& linear, const Bf16* values, std::size_t count, Columns columns,
+  void apply(const InferenceLinear& linear, const Bf16* values, std::size_t count, Columns columns,
              const Use& use) const {
     // If there are as many rows as sequences, each is a first token.
     const LinearInput input{values, rows_.quantized,
@@ -163,7 +163,7 @@ class FixedPass {
     });
   }
 
-  void project(const FixedLayer& layer, std::size_t count, Columns columns) const {
+  void project(const InferenceLayer& layer, std::size_t count, Columns columns) const {
     Bf16* const to = rows_.qkv;
     const std::size_t ld = 3 * hidden();
     apply(layer.qkv, rows_.input, count, columns,
@@ -172,7 +172,7 @@ class FixedPass {
   }
 
   /// Computes q of the first tokens, whose inputs are in consecutive rows.
-  void project_first_queries(const FixedLayer& layer) const {
+  void project_first_queries(const InferenceLayer& layer) const {
     Bf16* const to = rows_.qkv;
     const std::size_t ld = 3 * hidden();
     const std::size_t first_row = first_row_;
@@ -184,7 +184,7 @@ class FixedPass {
   }
 
   /// Computes `count` rows of attention's results: those of all tokens, or of first tokens.
-  void attend(const FixedLayer& layer, std::size_t count, bool first_only) const {
+  void attend(const InferenceLayer& layer, std::size_t count, bool first_only) const {
     each(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
       const std::size_t s = task / layer.heads, head = task % layer.heads;
       const Layout::Sequence& sequence = sequences_[s];
@@ -204,7 +204,7 @@ class FixedPass {
 
   /// Computes a head's attention of a sequence, of which the first `queries` tokens attend. The
   /// results begin at row `to_row` of the context.
-  void attend(const FixedLayer& layer, const Layout::Sequence& sequence, std::size_t head,
+  void attend(const InferenceLayer& layer, const Layout::Sequence& sequence, std::size_t head,
               std::size_t queries, std::size_t to_row, std::size_t worker) const {
     const std::size_t size = hidden() / layer.heads, ld = 3 * hidden();
     Bf16* const q = rows_.qkv + row_of(sequence) * ld + head * size;
@@ -228,18 +228,18 @@ class FixedPass {
   }
 
   /// Computes the part of the layer after attention.
-  void finish(const FixedLayer& layer, std::size_t count, bool is_last) const {
-    add_to_residual(layer.attention_output, rows_.context, count, layer.norm1, layer.norms_first);
+  void finish(const InferenceLayer& layer, std::size_t count, bool is_last) const {
+    add_to_residual(layer.attention_output, rows_.context, count, layer.norm1, layer.pre_norm);
     with_kernel<kernels::QuickGelu>(layer.activation,
                                     [&]<class Act>(Act) { activate<Act>(layer, count); });
     quantize_all(rows_.active, count, inner());
-    add_to_residual(layer.output, rows_.active, count, layer.norm2, layer.norms_first && !is_last);
+    add_to_residual(layer.output, rows_.active, count, layer.norm2, layer.pre_norm && !is_last);
   }
 
   /// Adds the result of a map to the residual and normalizes the sum for the next map. The residual
   /// becomes the normalized sum unless it `stays`.
   template <class Act = kernels::Identity>
-  void add_to_residual(const FixedLinear& linear, const Bf16* values, std::size_t count,
+  void add_to_residual(const InferenceLinear& linear, const Bf16* values, std::size_t count,
                        const NormTensors& norm, bool stays) const {
     float* const x = rows_.x;
     const std::size_t n = hidden();
@@ -260,7 +260,7 @@ class FixedPass {
   }
 
   template <class Act>
-  void activate(const FixedLayer& layer, std::size_t count) const {
+  void activate(const InferenceLayer& layer, std::size_t count) const {
     Bf16* const to = rows_.active;
     const std::size_t n = inner();
     apply(layer.intermediate, rows_.input, count, {0, n},
@@ -281,8 +281,8 @@ class FixedPass {
               });
   }
 
-  const FixedParts& parts_;
-  const FixedRows& rows_;
+  const InferenceParts& parts_;
+  const InferenceRows& rows_;
   std::span<const Layout::Sequence> sequences_;
   std::vector<AdaptedRows> adapted_;         // the rows of tokens
   std::vector<AdaptedRows> adapted_firsts_;  // the rows of first tokens

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/checkpointer.hpp>
 
 namespace seqtrain::train {
 namespace {
 
 const std::function<void(const VisitTensors&)> nothing_visited = [](const VisitTensors&) {};
 
-/// A keeper that returns a fit after a number of steps and counts the calls of `save`.
+/// A checkpointer that returns a fit after a number of steps and counts the calls of `save`.
 struct Counter {
   std::optional<SavedFit> restore(const Plan& plan) {
     return SavedFit{.state = {.position = {.step = plan.steps}}};
@@ -33,29 +33,29 @@ struct WithoutSave {
   std::optional<SavedFit> restore(const Plan&) { return {}; }
 };
 
-static_assert(Keeper<Counter> && Keeper<CounterWithAProblem>);
-static_assert(!Keeper<WithoutSave> && !Keeper<const Counter> && !Keeper<int>);
+static_assert(Checkpointer<Counter> && Checkpointer<CounterWithAProblem>);
+static_assert(!Checkpointer<WithoutSave> && !Checkpointer<const Counter> && !Checkpointer<int>);
 
-TEST(KeeperRef, PassesOnToItsKeeper) {
+TEST(CheckpointerRef, PassesOnToItsCheckpointer) {
   Counter counter;
-  const KeeperRef keeper{counter};
-  EXPECT_EQ(keeper.restore({.steps = 7})->state.position.step, 7);
+  const CheckpointerRef checkpointer{counter};
+  EXPECT_EQ(checkpointer.restore({.steps = 7})->state.position.step, 7);
   const State state{.position = {.step = 3}};
-  keeper.save(Moment::step, {state, nothing_visited});
-  keeper.save(Moment::end, {state, nothing_visited});
+  checkpointer.save(Moment::step, {state, nothing_visited});
+  checkpointer.save(Moment::end, {state, nothing_visited});
   EXPECT_EQ(counter.moments, (std::vector<Moment>{Moment::step, Moment::end}));
   EXPECT_EQ(counter.step, 3);
 }
 
-TEST(KeeperRef, SaysWhatTheKeeperCouldNotSave) {
+TEST(CheckpointerRef, SaysWhatTheCheckpointerCouldNotSave) {
   Counter well;
   CounterWithAProblem badly;
-  EXPECT_EQ(KeeperRef{well}.problem(), "");
-  EXPECT_EQ(KeeperRef{badly}.problem(), "the disk is full");
+  EXPECT_EQ(CheckpointerRef{well}.problem(), "");
+  EXPECT_EQ(CheckpointerRef{badly}.problem(), "the disk is full");
 }
 
-TEST(KeeperRef, KeepsNothingWhereItWasMadeOfNothing) {
-  const KeeperRef nothing;
+TEST(CheckpointerRef, KeepsNothingWhereItWasMadeOfNothing) {
+  const CheckpointerRef nothing;
   EXPECT_FALSE(nothing.restore({}));
   const State state;
   EXPECT_NO_THROW(nothing.save(Moment::stop, {state, nothing_visited}));

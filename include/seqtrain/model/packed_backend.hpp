@@ -12,13 +12,13 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/backend.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/operator_passes.hpp>
+#include <seqtrain/model/operator_backend.hpp>
 #include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/layers.hpp>
-#include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/generator.hpp>
@@ -28,23 +28,23 @@ namespace seqtrain::model::packed {
 
 /// Computes an encoder without padding on a GPU, with a few operators for each layer and without
 /// autograd. Autograd computes the embeddings, the head, means of tokens and what `packed::Layers`
-/// leaves to it. `OperatorPasses`
+/// leaves to it. `OperatorBackend`
 /// computes a batch in which a text has the padding's id among its tokens, because families count
 /// its positions in other ways, and one that needs a window which the device does not have.
-class PackedPasses : public OperatorPasses {
+class PackedBackend : public OperatorBackend {
  public:
   /// The gradient tensors of `parameters` may be replaced.
-  PackedPasses(const Network& network, const EncoderLayers& layers,
-               std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
-               std::int32_t padding_id, bool encoder_frozen, bool has_windows)
-      : OperatorPasses{network, parameters, device, precision, encoder_frozen},
+  PackedBackend(const Network& network, const EncoderLayers& layers,
+                std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
+                std::int32_t padding_id, bool encoder_frozen, bool has_windows)
+      : OperatorBackend{network, parameters, device, precision, encoder_frozen},
         layers_{layers, type_of_products(precision), parameters},
         padding_id_{padding_id},
         has_windows_{has_windows},
         mean_{layers.mean_pooling} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
-    if (needs_operators(step.batch)) return OperatorPasses::accumulate(step);
+    if (needs_operators(step.batch)) return OperatorBackend::accumulate(step);
     touch_words(step.batch);
     const auto input = tensor::to_device_packed(step.batch, device_);
     const Rows rows = rows_of(step.batch, input);
@@ -67,7 +67,7 @@ class PackedPasses : public OperatorPasses {
   }
 
   at::Tensor logits(const data::Batch& batch) override {
-    if (needs_operators(batch)) return OperatorPasses::logits(batch);
+    if (needs_operators(batch)) return OperatorBackend::logits(batch);
     const auto input = tensor::to_device_packed(batch, device_);
     Dropout off;
     return head(evaluate(batch, input, rows_of(batch, input)), off);
