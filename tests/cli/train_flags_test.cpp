@@ -65,7 +65,8 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       // the number of processes; the program adds the parts of a step
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());
-  expected.insert({"dropout", "focal-gamma", "huber-delta", "momentum"});  // have no values
+  // These have no values.
+  expected.insert({"dropout", "epochs", "focal-gamma", "huber-delta", "learning-rate", "momentum"});
   for (const auto& name : others) EXPECT_EQ(expected.erase(name), 1U) << name << " is no flag";
   EXPECT_EQ(names(parser.determining_values()), expected);
 }
@@ -483,7 +484,7 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
     const std::array<const char*, 3> config{"program", "--config", path.c_str()};
     ASSERT_TRUE(again.parse(reader, 3, config.data()));
     EXPECT_EQ(reader.determining_values(), parser.determining_values());
-    EXPECT_EQ(again.learning_rate, flags.learning_rate);
+    EXPECT_EQ(again.warmup_ratio, flags.warmup_ratio);
     EXPECT_EQ(again.greater_is_better, flags.greater_is_better);
     EXPECT_EQ(again.report_texts, flags.report_texts);
     EXPECT_EQ(again.dev_file, flags.dev_file);

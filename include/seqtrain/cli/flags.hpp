@@ -70,6 +70,15 @@ class Flags : public FlagList {
     return remember(name, [&target] { return flag_text(target); });
   }
 
+  /// Adds a flag that has no default.
+  template <class T>
+  Flags& add(const std::string& name, std::optional<T>& target, const std::string& help) {
+    const auto take = [&target](const T& value) { target = value; };
+    const auto value = boost::program_options::value<T>()->notifier(take);
+    options().add_options()(name.c_str(), value, help.c_str());
+    return remember(name, [&target] { return target ? flag_text(*target) : "nan"; });
+  }
+
   Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help) {
     namespace po = boost::program_options;
     const auto split = [&target](const std::string& text) { target = split_at_commas(text); };

@@ -18,6 +18,15 @@ namespace seqtrain::experiment {
   return {.labels = run.labels.names(), .problem_type = run.labels.problem_type()};
 }
 
+/// Returns the values of flags with those that were chosen.
+[[nodiscard]] inline train::Pairs with_chosen(train::Pairs values, const Prepared& run) {
+  for (const auto& chosen : run.chosen) {
+    std::erase_if(values, [&](const auto& pair) { return pair.first == chosen.first; });
+    values.push_back(chosen);
+  }
+  return values;
+}
+
 /// Returns what the page of a run shows besides its figures.
 [[nodiscard]] inline page::RunPageOptions page_options(const Program& program, const Prepared& run,
                                                        const Examples& examples) {
@@ -29,7 +38,7 @@ namespace seqtrain::experiment {
           .facts = {.name = run.directory.path().filename().string(),
                     .command = program.parser.command(cli::flags_of_one_run),
                     .model_place = run.directory.model().string(),
-                    .changed = program.parser.changed_values(),
+                    .changed = with_chosen(program.parser.changed_values(), run),
                     .versions = run.results.versions,
                     .machine = {{"device", tensor::describe(program.device)}},
                     .task = task,
@@ -53,7 +62,7 @@ namespace seqtrain::experiment {
   return {{.flags = run.flags,
            .run = run.directory,
            .checkpoints = *run.checkpoints,
-           .hyperparameters = program.parser.determining_values(),
+           .hyperparameters = with_chosen(program.parser.determining_values(), run),
            .labels = run.labels.names(),
            .on_gpu = program.device.is_cuda(),
            .page = std::move(page),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -81,6 +82,7 @@ struct Prepared {
   std::optional<run::CardDataset> dataset;
   std::int64_t replicas;
   run::Results results;
+  train::Pairs chosen = {};  ///< flags that are not given, with their values
   double tokens_a_word = run::AdviceFacts::unknown;  ///< of the training texts
 
   [[nodiscard]] cli::StopSignalsOptions stop_options() const {
@@ -264,6 +266,9 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
              " linear layers");
   }
   auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
+  if (std::isnan(flags.learning_rate)) {  // it is chosen for the examples
+    std::erase_if(settings, [](const auto& setting) { return setting.first == "learning-rate"; });
+  }
   settings.emplace_back("teacher",
                         flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
   if (const auto& form = model.config().sentence) {

@@ -33,9 +33,10 @@ struct TrainingFlags {
   std::int64_t pad_to_multiple_of = 1;
   data::Order order = data::Order::bucket;
   std::int64_t bucket_pool = 1000;
-  std::int64_t epochs = 2;
+  std::optional<std::int64_t> epochs = {};  ///< none: `choose_values` sets it
   std::int64_t max_steps = 0;
-  double learning_rate = 5e-5;
+  /// NaN: `choose_values` sets it.
+  double learning_rate = std::numeric_limits<double>::quiet_NaN();
   Optimizer optim = Optimizer::adam;
   double layerwise_lr_decay = 1;
   double ema_decay = 0;
@@ -44,9 +45,10 @@ struct TrainingFlags {
   double adam_beta2 = 0.999;
   double adam_epsilon = 1e-8;
   double momentum = std::numeric_limits<double>::quiet_NaN();
-  seqtrain::optim::Schedule::Type lr_scheduler_type = seqtrain::optim::Schedule::Type::constant;
+  seqtrain::optim::Schedule::Type lr_scheduler_type = seqtrain::optim::Schedule::Type::linear;
   std::int64_t warmup_steps = 0;
-  double warmup_ratio = 0;
+  /// NaN: a tenth of the steps if the rate falls after them, else none.
+  double warmup_ratio = std::numeric_limits<double>::quiet_NaN();
   double max_grad_norm = 0;
   std::int64_t gradient_accumulation_steps = 1;
   std::vector<std::string> class_weights = {};
@@ -79,10 +81,15 @@ struct TrainingFlags {
         .add("bucket-pool", bucket_pool,
              "batches whose examples are sorted by length together in the order bucket")
         .role(leaves_results_alone)
-        .add("epochs", epochs, "passes over the training data")
+        .add("epochs", epochs,
+             "passes over the training data (default: at least 3, and up to 20 if there are few "
+             "examples, for some 300 steps; 2 beyond 50,000 examples)")
         .add("max-steps", max_steps, "optimizer steps; if above 0 it replaces --epochs")
         .role(determines_results)
-        .add("learning-rate", learning_rate, "highest learning rate of the schedule");
+        .add("learning-rate", learning_rate,
+             "highest learning rate of the schedule (default: 5e-5 for an encoder of BERT-base's "
+             "size, more for a smaller and less for a larger one, up to 2e-4; ten times that for "
+             "adapters or a head alone)");
     add_optimizer_to(flags);
     add_steps_to(flags);
   }
@@ -94,7 +101,7 @@ struct TrainingFlags {
     require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
     require(bucket_pool >= 1, "bucket-pool", "must be at least 1");
     require(max_steps >= 0, "max-steps", "must not be negative");
-    require(epochs >= 1 || max_steps >= 1, "epochs", "must be at least 1");
+    require(epochs.value_or(1) >= 1 || max_steps >= 1, "epochs", "must be at least 1");
     require(gradient_accumulation_steps >= 1, "gradient-accumulation-steps", "must be at least 1");
     validate_optimizer();
     validate_schedule();
@@ -103,6 +110,16 @@ struct TrainingFlags {
     require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
             "must be at least 0 and at most 1");
     require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
+  }
+
+  /// Returns the schedule of the learning rate.
+  [[nodiscard]] seqtrain::optim::Schedule schedule() const {
+    using Type = seqtrain::optim::Schedule::Type;
+    const bool falls = lr_scheduler_type == Type::linear || lr_scheduler_type == Type::cosine;
+    const double usual = falls && warmup_steps == 0 ? 0.1 : 0;
+    return {.type = lr_scheduler_type,
+            .warmup_steps = warmup_steps,
+            .warmup_ratio = std::isnan(warmup_ratio) ? usual : warmup_ratio};
   }
 
   /// Returns the options of the loss with this training set. `Options` is `model::LossOptions`.
@@ -165,7 +182,8 @@ struct TrainingFlags {
              "momentum "
              "or first beta too")
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0")
-        .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps")
+        .add("warmup-ratio", warmup_ratio,
+             "--warmup-steps as a share of all steps (default: 0.1 with linear and cosine, else 0)")
         .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: no clipping)")
         .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step")
         .add("class-weights", class_weights,
@@ -210,7 +228,8 @@ struct TrainingFlags {
   void validate_optimizer() const {
     const auto is_decay = [](double rate) { return rate >= 0 && rate < 1; };
     const auto is_amount = [](double value) { return value >= 0 && std::isfinite(value); };
-    require(is_amount(learning_rate), "learning-rate", "must be a number, not negative");
+    require(std::isnan(learning_rate) || is_amount(learning_rate), "learning-rate",
+            "must be a number, not negative");
     require(layerwise_lr_decay > 0 && layerwise_lr_decay <= 1, "layerwise-lr-decay",
             "must be above 0 and at most 1");
     require(is_decay(ema_decay), "ema-decay", "must be at least 0 and below 1");
@@ -242,10 +261,10 @@ struct TrainingFlags {
 
   void validate_schedule() const {
     const bool rises = lr_scheduler_type == seqtrain::optim::Schedule::Type::one_cycle;
+    const double ratio = schedule().warmup_ratio;
     require(warmup_steps >= 0, "warmup-steps", "must not be negative");
-    require(warmup_ratio >= 0 && warmup_ratio <= 1, "warmup-ratio",
-            "must be at least 0 and at most 1");
-    require(!rises || (warmup_steps == 0 && warmup_ratio == 0),
+    require(ratio >= 0 && ratio <= 1, "warmup-ratio", "must be at least 0 and at most 1");
+    require(!rises || (warmup_steps == 0 && ratio == 0),
             warmup_steps == 0 ? "warmup-ratio" : "warmup-steps",
             "does not go with one_cycle, which has its own rise");
   }

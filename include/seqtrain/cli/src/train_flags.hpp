@@ -52,6 +52,7 @@ SEQTRAIN_SEPARATE bool TrainFlags::parse(Flags& flags, int argc, const char* con
   take(CloudJob::from_environment());
   if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
   validate();
+  warmup_ratio = schedule().warmup_ratio;
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/experiment/advise.hpp>
 #include <seqtrain/experiment/baseline.hpp>
+#include <seqtrain/experiment/choose_values.hpp>
 #include <seqtrain/experiment/deciding_passages.hpp>
 #include <seqtrain/experiment/few_shot.hpp>
 #include <seqtrain/experiment/learn.hpp>
@@ -70,6 +71,7 @@ struct Run::State {
 SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<State>(program)} {
   Prepared& prepared = state_->prepared;
   Examples& examples = state_->examples;
+  choose_values(program, prepared, examples.train.set);
   auto loss = flags().loss_for<model::LossOptions>(examples.train.set, prepared.labels);
   const auto class_weights = loss.class_weights;
   prepared.model.set_loss(std::move(loss));

@@ -1,0 +1,60 @@
+#include <gtest/gtest.h>
+
+#include <seqtrain/cli/flags/chosen_values.hpp>
+
+namespace seqtrain::cli {
+namespace {
+
+TEST(ChosenEpochs, GiveFewExamplesSomeThreeHundredSteps) {
+  EXPECT_EQ(chosen_epochs({.examples = 1}), 20);
+  EXPECT_EQ(chosen_epochs({.examples = 200}), 20);  // 260 steps
+  EXPECT_EQ(chosen_epochs({.examples = 729}), 7);   // 322 steps
+  EXPECT_EQ(chosen_epochs({.examples = 1600}), 3);  // 300 steps
+  EXPECT_EQ(chosen_epochs({.examples = 50'000}), 3);
+  EXPECT_EQ(chosen_epochs({.examples = 50'001}), 2);
+  EXPECT_EQ(chosen_epochs({.examples = 729, .step_examples = 32}), 13);  // 299 steps
+}
+
+TEST(ChosenLearningRate, FallsWithTheEncodersSize) {
+  EXPECT_EQ(chosen_learning_rate({.hidden_size = 128}), 2e-4);
+  EXPECT_EQ(chosen_learning_rate({.hidden_size = 384}), 2e-4);
+  EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 768}), 5e-5);
+  EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 1024}), 2.8e-5);
+  EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 4096}), 1e-5);
+  EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 768, .trains_few = true}), 5e-4);
+}
+
+TEST(ChosenValues, LeaveGivenFlagsAlone) {
+  TrainingFlags flags;
+  EXPECT_EQ(choose_values(flags, {.examples = 729, .hidden_size = 384}),
+            (train::Pairs{{"epochs", "7"}, {"learning-rate", "0.0002"}}));
+  EXPECT_EQ(flags.epochs, 7);
+  EXPECT_EQ(flags.learning_rate, 2e-4);
+  EXPECT_TRUE(choose_values(flags, {.examples = 10}).empty());
+}
+
+TEST(ChosenValues, HaveNoEpochsWithMaxSteps) {
+  TrainingFlags flags;
+  flags.max_steps = 10;
+  EXPECT_EQ(choose_values(flags, {.examples = 729}), (train::Pairs{{"learning-rate", "5e-05"}}));
+  EXPECT_FALSE(flags.epochs);
+}
+
+TEST(Schedule, WarmsUpByDefaultIfTheRateFalls) {
+  using Type = seqtrain::optim::Schedule::Type;
+  TrainingFlags flags;
+  EXPECT_EQ(flags.schedule().type, Type::linear);
+  EXPECT_EQ(flags.schedule().warmup_ratio, 0.1);
+  flags.warmup_steps = 5;
+  EXPECT_EQ(flags.schedule().warmup_ratio, 0);
+  flags.warmup_steps = 0;
+  for (const auto type : {Type::constant, Type::one_cycle, Type::slanted_triangular}) {
+    flags.lr_scheduler_type = type;
+    EXPECT_EQ(flags.schedule().warmup_ratio, 0);
+  }
+  flags.warmup_ratio = 0.25;
+  EXPECT_EQ(flags.schedule().warmup_ratio, 0.25);
+}
+
+}  // namespace
+}  // namespace seqtrain::cli
