@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <sstream>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -177,11 +178,13 @@ TEST(TfidfBuilder, WeighsTermsAsScikitLearn) {
   const Tfidf tfidf = builder.finish(rows);
   ASSERT_EQ(rows.size(), texts.size());
   TermReader reader;
+  std::vector<CountedIndex> found;
   std::vector<Entry> row;
   std::vector<std::size_t> part_of_column(tfidf.columns());
   for (const KnownTerm& known : tfidf.terms()) part_of_column[known.column] = part_of(known.term);
   for (std::size_t i = 0; const auto& expected : document.root().at("weights").items()) {
-    tfidf.read(texts[i].string(), {}, reader, row);
+    tfidf.find(texts[i].string(), {}, reader, found);
+    tfidf.weigh(found, row);
     std::ranges::sort(row, {}, &Entry::column);
     EXPECT_TRUE(std::ranges::equal(row, rows[i], {}, &Entry::value, &Entry::value));
     for (std::size_t part = 0; part < 2; ++part) {
@@ -235,6 +238,14 @@ TEST(Baseline, IsTheSameToTheBitOnAnyNumberOfThreads) {
     if (first.empty()) first = all;
     EXPECT_EQ(first, all) << threads;
   }
+}
+
+TEST(Baseline, EndsItsSearchWhenItIsStopped) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto train = nli("train");
+  const Model model = learn({.options = {.labels = 3, .stop = stop.get_token()}}, train);
+  for (const float weight : model.linear().weights) ASSERT_EQ(weight, 0);
 }
 
 TEST(Baseline, LearnsFromProbabilities) {

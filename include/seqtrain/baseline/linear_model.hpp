@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include <seqtrain/baseline/sparse_rows.hpp>
@@ -36,6 +37,7 @@ struct LinearOptions {
   int most_steps = 200;     ///< of the search
   double tolerance = 1e-3;  ///< the search ends when the gradient is so many times its first length
   std::size_t threads = 1;
+  std::stop_token stop = {};  ///< ends the search at its next step
 };
 
 /// A linear layer of rows to outputs.

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/baseline/linear_model.hpp>
+#include <seqtrain/baseline/sparse_rows.hpp>
 #include <seqtrain/baseline/terms.hpp>
 #include <seqtrain/baseline/tfidf.hpp>
 #include <seqtrain/baseline/tfidf_builder.hpp>
@@ -32,6 +34,7 @@ class Model {
   /// Returns the number of logits.
   [[nodiscard]] std::size_t labels() const { return majority_.size(); }
   [[nodiscard]] const Tfidf& tfidf() const { return tfidf_; }
+  [[nodiscard]] const LinearModel& linear() const { return linear_; }
 
   /// Returns the logits [labels] of the answer that fits most training examples: the most frequent
   /// label, each label that most examples have, or the mean of the targets.
@@ -40,6 +43,7 @@ class Model {
   /// One thread's working memory.
   struct Scratch {
     TermReader reader;
+    std::vector<CountedIndex> found = {};
     std::vector<Entry> row = {};
   };
   [[nodiscard]] Scratch scratch() const { return {.reader = TermReader{tfidf_.options()}}; }
@@ -48,7 +52,19 @@ class Model {
   void answer(std::string_view text, std::optional<std::string_view> pair, Scratch& scratch,
               std::span<float> logits) const;
 
+  /// Appends the ids of a text or a pair of texts, as those of a tokenizer: 0, then in ascending
+  /// order the index of each known term plus 1, as often as the text has the term.
+  void encode(std::string_view text, std::optional<std::string_view> pair, Scratch& scratch,
+              std::vector<std::int32_t>& ids) const;
+
+  /// Sets `logits` [labels] to those of the text that has these ids. They have the bits of
+  /// `answer`.
+  void answer_ids(std::span<const std::int32_t> ids, Scratch& scratch,
+                  std::span<float> logits) const;
+
  private:
+  void answer_found(Scratch& scratch, std::span<float> logits) const;
+
   ProblemType problem_type_;
   Tfidf tfidf_;
   LinearModel linear_;  ///< with two labels of which a text has one, it has one output
@@ -64,6 +80,7 @@ struct LearnerOptions {
   TermOptions terms = {};
   std::string name = "training texts";  ///< for messages
   std::size_t threads = 1;
+  std::stop_token stop = {};  ///< ends the search early; the model is then of no use
 
   /// Returns how many examples are learnt from at most, so that the search takes little memory.
   [[nodiscard]] std::size_t most_examples() const;

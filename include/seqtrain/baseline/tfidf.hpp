@@ -28,6 +28,12 @@ struct KnownTerm {
   float weight = 0;  ///< the inverse document frequency
 };
 
+/// A known term of a text: its index among the terms, and how often the text has it.
+struct CountedIndex {
+  std::size_t index = 0;
+  std::uint32_t count = 0;
+};
+
 /// The weights of the terms of texts (TF-IDF), as scikit-learn's `TfidfVectorizer` computes them
 /// with `sublinear_tf=True`. Each part of a row has the length 1.
 class Tfidf {
@@ -40,9 +46,12 @@ class Tfidf {
   [[nodiscard]] const std::vector<KnownTerm>& terms() const { return terms_; }
   [[nodiscard]] const TermOptions& options() const { return options_; }
 
-  /// Sets `row` to the weights of a text's terms that are known.
-  void read(std::string_view text, std::optional<std::string_view> pair, TermReader& reader,
-            std::vector<Entry>& row) const;
+  /// Sets `found` to the terms of a text that are known, in ascending order.
+  void find(std::string_view text, std::optional<std::string_view> pair, TermReader& reader,
+            std::vector<CountedIndex>& found) const;
+
+  /// Sets `row` to the weights of the terms that `find` has found in a text.
+  void weigh(std::span<const CountedIndex> found, std::vector<Entry>& row) const;
 
   /// Scales entries so that the sum of their squares is 1.
   static void normalize(std::span<Entry> entries);

@@ -54,9 +54,10 @@ class AnyPredictor {
  public:
   using Encoded = predict::Encoded;
 
-  /// Loads a directory in Hugging Face's layout, an adapter in PEFT's, the directory of a run, or a
-  /// directory that the program `languages` has written. Throws `InputError` if it is none of them,
-  /// if its files do not fit together, or if the model is not fine-tuned.
+  /// Loads a directory in Hugging Face's layout, an adapter in PEFT's, the directory of a run, a
+  /// directory that the program `languages` has written, or a model of `seqtrain baseline`, which
+  /// reads whole texts and computes on a processor, whatever the device. Throws `InputError` if it
+  /// is none of them, if its files do not fit together, or if the model is not fine-tuned.
   explicit AnyPredictor(const std::filesystem::path& directory,
                         const PredictorOptions& options = {});
 
@@ -145,6 +146,7 @@ class AnyPredictor {
  private:
   struct State;
 
+  void load_baseline(const std::filesystem::path& folder);
   void describe(const AnyClassifier& model, c10::Device device);
   void classify(const std::filesystem::path& folder, const weights::ModelConfig& config,
                 const std::filesystem::path& base);

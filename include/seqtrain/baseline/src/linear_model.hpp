@@ -68,7 +68,7 @@ SEQTRAIN_SEPARATE LinearModel fit_linear(const LinearData& data, const LinearOpt
   double value = problem.value(point, gradient, 0);
   const double flat = problem.dot(gradient, gradient) * options.tolerance * options.tolerance;
   detail::SearchDirection direction{problem};
-  for (int i = 0; i < options.most_steps; ++i) {
+  for (int i = 0; i < options.most_steps && !options.stop.stop_requested(); ++i) {
     const double squares = problem.dot(gradient, gradient);
     if (!(squares > flat)) break;
     LinearPoint step = gradient;

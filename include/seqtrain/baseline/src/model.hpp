@@ -18,7 +18,33 @@ namespace seqtrain::baseline {
 
 SEQTRAIN_SEPARATE void Model::answer(std::string_view text, std::optional<std::string_view> pair,
                                      Scratch& scratch, std::span<float> logits) const {
-  tfidf_.read(text, pair, scratch.reader, scratch.row);
+  tfidf_.find(text, pair, scratch.reader, scratch.found);
+  answer_found(scratch, logits);
+}
+
+SEQTRAIN_SEPARATE void Model::encode(std::string_view text, std::optional<std::string_view> pair,
+                                     Scratch& scratch, std::vector<std::int32_t>& ids) const {
+  tfidf_.find(text, pair, scratch.reader, scratch.found);
+  ids.push_back(0);
+  for (const auto& [index, count] : scratch.found) {
+    ids.insert(ids.end(), count, static_cast<std::int32_t>(index) + 1);
+  }
+}
+
+SEQTRAIN_SEPARATE void Model::answer_ids(std::span<const std::int32_t> ids, Scratch& scratch,
+                                         std::span<float> logits) const {
+  scratch.found.clear();
+  for (const std::int32_t id : ids.subspan(std::min<std::size_t>(1, ids.size()))) {
+    const auto index = static_cast<std::size_t>(id) - 1;
+    const bool is_new = scratch.found.empty() || scratch.found.back().index != index;
+    if (is_new) scratch.found.push_back({.index = index});
+    ++scratch.found.back().count;
+  }
+  answer_found(scratch, logits);
+}
+
+SEQTRAIN_SEPARATE void Model::answer_found(Scratch& scratch, std::span<float> logits) const {
+  tfidf_.weigh(scratch.found, scratch.row);
   const bool has_one_output = linear_.bias.size() < logits.size();
   linear_.apply(scratch.row, has_one_output ? logits.first(1) : logits);
   if (!has_one_output) return;
@@ -88,7 +114,8 @@ SEQTRAIN_SEPARATE Model Learner::learn() {
     data.weights_of_one.assign(weights.begin(), weights.end());
   }
   const double penalty = type == ProblemType::regression ? 1 : 1.0 / 3;
-  auto linear = fit_linear(data, {.penalty = penalty, .threads = options_.threads});
+  auto linear =
+      fit_linear(data, {.penalty = penalty, .threads = options_.threads, .stop = options_.stop});
   return {type, std::move(tfidf), std::move(linear), majority()};
 }
 

@@ -9,23 +9,33 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/baseline/sparse_rows.hpp>
 #include <seqtrain/baseline/terms.hpp>
 #include <seqtrain/baseline/tfidf.hpp>
 
 namespace seqtrain::baseline {
 
-SEQTRAIN_SEPARATE void Tfidf::read(std::string_view text, std::optional<std::string_view> pair,
-                                   TermReader& reader, std::vector<Entry>& row) const {
-  row.clear();
-  std::array<std::size_t, parts + 1> ends{};
+SEQTRAIN_SEPARATE void Tfidf::find(std::string_view text, std::optional<std::string_view> pair,
+                                   TermReader& reader, std::vector<CountedIndex>& found) const {
+  found.clear();
   auto known = terms_.begin();
   for (const auto& [term, count] : reader.read(text, pair)) {
     known = std::lower_bound(known, terms_.end(), term,
                              [](const KnownTerm& a, Term b) { return a.term < b; });
     if (known == terms_.end()) break;
     if (known->term != term) continue;
-    row.push_back({known->column, weight_of_count(static_cast<float>(count)) * known->weight});
-    ends.at(part_of(term) + 1) = row.size();
+    found.push_back({static_cast<std::size_t>(known - terms_.begin()), count});
+  }
+}
+
+SEQTRAIN_SEPARATE void Tfidf::weigh(std::span<const CountedIndex> found,
+                                    std::vector<Entry>& row) const {
+  row.clear();
+  std::array<std::size_t, parts + 1> ends{};
+  for (const auto& [index, count] : found) {
+    const KnownTerm& known = terms_[index];
+    row.push_back({known.column, weight_of_count(static_cast<float>(count)) * known.weight});
+    ends.at(part_of(known.term) + 1) = row.size();
   }
   std::size_t begin = 0;
   for (const std::size_t end : ends) {

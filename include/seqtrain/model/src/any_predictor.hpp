@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -14,6 +16,9 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/Device.h>
 
+#include <seqtrain/baseline/model.hpp>
+#include <seqtrain/baseline/saved_model.hpp>
+#include <seqtrain/baseline/term_tokenizer.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/mapped_file.hpp>
@@ -70,7 +75,9 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
   return predict::TextEncoder{tokenizer};
 }
 
-using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
+/// A simple model, which its tokenizer shares.
+using Baseline = std::shared_ptr<const baseline::Model>;
+using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier, Baseline>;
 
 inline TrainedModel load_trained(const std::filesystem::path& folder,
                                  const predict::TextEncoder& tokenizer,
@@ -94,6 +101,19 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   return model;
 }
 
+/// Returns the logits of a simple model for texts with these ids.
+inline metrics::Logits simple_logits(const baseline::Model& model,
+                                     std::span<const predict::Encoded> texts) {
+  metrics::Logits logits{static_cast<Eigen::Index>(texts.size()),
+                         static_cast<Eigen::Index>(model.labels())};
+  auto scratch = model.scratch();
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    model.answer_ids(texts[row].input_ids, scratch,
+                     {logits.row(static_cast<Eigen::Index>(row)).data(), model.labels()});
+  }
+  return logits;
+}
+
 }  // namespace detail
 
 struct AnyPredictor::State {
@@ -103,11 +123,11 @@ struct AnyPredictor::State {
 };
 
 SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& directory,
-                                             const PredictorOptions& options)
-    : encode_{std::make_shared<predict::TextEncoder>(
-          detail::load_text_encoder(detail::model_folder(directory), options.base))},
-      allowed_length_{encode_->max_length()} {
+                                             const PredictorOptions& options) {
   const auto folder = detail::model_folder(directory);
+  if (baseline::is_saved_model(folder)) return load_baseline(folder);
+  encode_ = std::make_shared<predict::TextEncoder>(detail::load_text_encoder(folder, options.base));
+  allowed_length_ = encode_->max_length();
   state_.reset(new State{folder, detail::load_trained(folder, *encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
@@ -161,6 +181,16 @@ SEQTRAIN_SEPARATE AnyPredictor AnyPredictor::with_adapter(const std::filesystem:
                    {.object = directory.string()},
                    "serve it alone by --model, or, on a processor, with --precision bf16 or int8 "
                    "and an encoder that is no DeBERTa"};
+}
+
+SEQTRAIN_SEPARATE void AnyPredictor::load_baseline(const std::filesystem::path& folder) {
+  auto [model, labels] = baseline::load(folder);
+  task_ = {.labels = std::move(labels), .problem_type = model.problem_type()};
+  max_length_ = allowed_length_ = std::numeric_limits<std::int32_t>::max();
+  const auto shared = std::make_shared<const baseline::Model>(std::move(model));
+  encode_ = std::make_shared<predict::TextEncoder>(baseline::TermTokenizer{shared});
+  state_.reset(new State{folder, shared});
+  calibrate(folder / "config.json");
 }
 
 /// Takes labels and task from the configuration in a folder or, if that has none, of its base.
@@ -222,6 +252,9 @@ SEQTRAIN_SEPARATE predict::Pooled AnyPredictor::pooled(const metrics::Logits& wi
 
 SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(
     std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding) const {
+  if (const auto* const simple = std::get_if<detail::Baseline>(&state_->model)) {
+    return detail::simple_logits(**simple, texts);
+  }
   const data::Batch batch = predict::to_batch(texts, encode_->pad_id());
   if (auto* const model = std::get_if<AnyClassifier>(&state_->model)) {
     return model->logits(batch, deciding);
