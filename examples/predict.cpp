@@ -34,6 +34,7 @@
 #include <seqtrain/parquet/is_parquet.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
+#include <seqtrain/predict/zero_shot.hpp>
 #include <seqtrain/storage/find_model.hpp>
 #include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
@@ -115,26 +116,32 @@ void label_records(const Open& open, std::int64_t size, const cli::PredictFlags&
         flags.model,
         {.device = device, .precision = model::precision_named(precision), .base = base}};
   };
-  const auto predictor = load_in(flags.precision);
-  flags.require_answers(predictor.task());
-  if (predictor.precision() == model::Precision::int8) {
+  const auto model = load_in(flags.precision);
+  if (model.precision() == model::Precision::int8) {
     log::log_on_stderr().lines(
-        model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
+        model::describe(model::Precision::int8, device, model.maps_in_bf16()));
   }
-  AnyRecords records = open();
-  auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
-  const bool is_directory = std::holds_alternative<data::TextFiles>(records);
-  options.window.answer =
-      flags.answer_options(is_directory ? std::vector<std::string>{"file"} : flags.keep);
-  if (flags.compare.empty()) {
-    return check(answer(records, size, predictor, flags, options), flags);
-  }
-  const auto other = load_in(flags.compare);
-  const predict::Compared compared{predictor, other};
-  const auto done = answer(records, size, compared, flags, options);
-  std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
-            << compared.comparison().text() << '\n';
-  check(done, flags);
+  std::optional<model::AnyPredictor> other;
+  if (!flags.compare.empty()) other.emplace(load_in(flags.compare));
+  const auto label = [&](const auto& predictor, const auto& compared_with) {
+    flags.require_answers(predictor.task());
+    AnyRecords records = open();
+    auto options = flags.stream_options(model.max_length(), model.usual_length());
+    const bool is_directory = std::holds_alternative<data::TextFiles>(records);
+    options.window.answer =
+        flags.answer_options(is_directory ? std::vector<std::string>{"file"} : flags.keep);
+    if (!compared_with) return check(answer(records, size, predictor, flags, options), flags);
+    const predict::Compared compared{predictor, *compared_with};
+    const auto done = answer(records, size, compared, flags, options);
+    std::cerr << name(model.precision()) << " compared with " << name(other->precision()) << ": "
+              << compared.comparison().text() << '\n';
+    check(done, flags);
+  };
+  if (!flags.zero_shot()) return label(model, other);
+  const auto batch_size = static_cast<std::size_t>(flags.batch_size);
+  std::optional<predict::ZeroShot<model::AnyPredictor>> other_zero_shot;
+  if (other) other_zero_shot.emplace(*other, flags.candidates, batch_size);
+  label(predict::ZeroShot{model, flags.candidates, batch_size}, other_zero_shot);
 }
 
 /// Finds the model, and names its directory in the flags. Returns the directory of its base.

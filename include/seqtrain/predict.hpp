@@ -6,3 +6,4 @@
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
+#include <seqtrain/predict/zero_shot.hpp>

@@ -127,6 +127,42 @@ TEST_F(Predict, ShowsTheBestScoresOnly) {
   EXPECT_FALSE(document.root().find("logits").has_value());
 }
 
+TEST_F(Predict, GivesLabelsForWhichTheModelWasNotTrained) {
+  const std::string texts = "{\"text\": \"A dog runs.\"}\n{\"text\": \"Two men vote.\"}\n";
+  const auto one = predict(texts, "--candidate-labels 'sport, politics'");
+  ASSERT_EQ(one.code, 0) << one.output;
+  EXPECT_EQ(std::ranges::count(one.output, '\n'), 2) << one.output;
+  const auto answer = json::Document::parse(one.output.substr(0, one.output.find('\n')), "a");
+  const auto scores = answer.root().at("scores").members();
+  ASSERT_EQ(scores.size(), 2U);
+  EXPECT_EQ(scores[1].first, "politics");
+  EXPECT_NEAR(scores[0].second.number() + scores[1].second.number(), 1, 1e-9);
+  EXPECT_EQ(predict(texts, "--candidate-labels sport,politics --batch-size 1").output, one.output);
+  const auto alone = predict(texts,
+                             "--candidate-labels sport,politics --multi-label "
+                             "--hypothesis-template 'It is about {}.' --top-k 1");
+  EXPECT_TRUE(alone.output.starts_with("{\"labels\":[")) << alone.output;
+  const auto compared = predict(texts, "--candidate-labels sport,politics --compare bf16");
+  EXPECT_NE(compared.output.find("fp32 compared with bf16: "), std::string::npos)
+      << compared.output;
+}
+
+TEST_F(Predict, RefusesWrongCandidateLabels) {
+  const auto wrong = [](const std::string& flags, const std::string& problem,
+                        const std::string& line = "{\"text\": \"a\"}") {
+    const auto ended = predict(line, flags);
+    EXPECT_EQ(ended.code, 2) << flags;
+    EXPECT_NE(ended.output.find(problem), std::string::npos) << ended.output;
+  };
+  wrong("--candidate-labels a,b,a", "--candidate-labels: names 'a' twice");
+  wrong("--candidate-labels a,,b", "--candidate-labels: has an empty label");
+  wrong("--candidate-labels a,b --hypothesis-template 'It is so.'",
+        "--hypothesis-template: must have {} once");
+  wrong("--multi-label", "--multi-label: is for --candidate-labels");
+  wrong("--hypothesis-template 'It is {}.'", "--hypothesis-template: is for --candidate-labels");
+  wrong("--candidate-labels a,b", "has a second text", "{\"text\": \"a\", \"text_pair\": \"b\"}");
+}
+
 TEST_F(Predict, AnswersBeforeTheInputEnds) {
   const auto program = std::string{SEQTRAIN_EXAMPLES_DIR} + "/predict --threads 1 --model " +
                        (*directory_ / "run").string();

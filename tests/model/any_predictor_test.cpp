@@ -14,6 +14,7 @@
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/predict/zero_shot.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
@@ -580,6 +581,38 @@ TEST(AnyPredictor, SaysWhatItCannotLoad) {
             std::string::npos);
   tests::write_file(saved.path() / "subwords.model", "");
   EXPECT_NE(problem(saved.path()).find("subwords.model: is empty"), std::string::npos);
+}
+
+TEST(AnyPredictor, ClassifiesByCandidateLabelsAsTransformersDoes) {
+  const AnyPredictor model{tests::golden() / "zero_shot"};
+  const auto document = json::Document::load(tests::golden() / "zero_shot/expected.json");
+  const auto texts = document.root().at("texts").items();
+  for (const auto& expected : document.root().at("cases").items()) {
+    predict::CandidateLabels candidates;
+    for (const auto& label : expected.at("labels").items()) {
+      candidates.labels.emplace_back(label.string());
+    }
+    const auto multi_label = expected.find("multi_label");
+    candidates.multi_label = multi_label && multi_label->boolean();
+    if (const auto hypothesis = expected.find("template")) {
+      candidates.hypothesis = hypothesis->string();
+    }
+    const predict::ZeroShot predictor{model, candidates, 3};
+    std::vector<predict::Encoded> encoded;
+    for (const auto& text : texts) {
+      encoded.push_back(predictor.encode(text.string(), {}, model.usual_length()));
+    }
+    const auto logits = predictor.predict(encoded);
+    const auto rows = expected.at("scores").items();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const auto scores = predict::scores(
+          {logits.row(static_cast<Eigen::Index>(i)).data(), candidates.labels.size()},
+          predictor.task());
+      for (std::size_t label = 0; label < scores.size(); ++label) {
+        EXPECT_NEAR(scores[label], rows[i].items()[label].number(), 1e-6) << i << ' ' << label;
+      }
+    }
+  }
 }
 
 /// A model of setfit whose encoder is that of golden/sentence.

@@ -213,6 +213,22 @@ TEST(Service, WindowsCountAsTexts) {
                           R"(at once","error_type":"Validation"})");
 }
 
+TEST(Service, ClassifiesByCandidateLabels) {
+  HeldServer held{{}, {.labels = {"contradiction", "neutral", "entailment"}, .max_length = 64}};
+  HttpClient client = held.client();
+  const std::string labels = R"(, "parameters": {"candidate_labels": ["art", "sport"]})";
+  const auto answered = client.post("/predict", inputs("abc", labels));
+  EXPECT_EQ(answered.status, 200);
+  EXPECT_TRUE(answered.body.starts_with(R"({"sequence":"abc","labels":[")")) << answered.body;
+  EXPECT_EQ(answered.headers.at("x-compute-pairs"), "2");
+  EXPECT_EQ(client.post("/", inputs("abc", labels)).body, answered.body);
+  HeldServer other;
+  const auto refused = other.client().post("/predict", inputs("abc", labels));
+  EXPECT_EQ(refused.status, 424);
+  EXPECT_NE(refused.body.find("its labels are negative, neutral and positive"), std::string::npos)
+      << refused.body;
+}
+
 TEST(Service, AnswersOfManyTextsAreInOrder) {
   HeldServer held{{.max_client_batch_size = 10'000}};
   HttpClient client = held.client();

@@ -25,6 +25,12 @@ TEST(LongestFirst, GivesTheOddIdToTheHalfThatWasLonger) {
   EXPECT_EQ(longest_first({70, 60}, 1), (PairLengths{1, 0}));
 }
 
+TEST(CutFirst, KeepsTheSecondText) {
+  EXPECT_EQ(cut_first({3, 5}, 8), (PairLengths{3, 5}));
+  EXPECT_EQ(cut_first({9, 5}, 8), (PairLengths{3, 5}));
+  EXPECT_EQ(cut_first({2, 8}, 8), (PairLengths{0, 8}));
+}
+
 TEST(LongestFirst, FillsTheBudgetWheneverItCuts) {
   for (std::size_t a = 0; a < 12; ++a) {
     for (std::size_t b = 0; b < 12; ++b) {

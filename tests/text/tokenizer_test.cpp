@@ -186,6 +186,39 @@ TEST(Tokenizer, StoppingEarlyGivesTheSameAsCuttingAll) {
   }
 }
 
+TEST(Tokenizer, CutsOnlyTheFirstTextOfAPairIfItIsAskedTo) {
+  for (const char* name : {"roberta", "bert"}) {
+    load(name).visit([](const auto& tokenizer) {
+      const std::string first = "the river ran under the bridge and the children ran";
+      const auto ids = [&](std::string_view second, std::size_t max_length) {
+        return encode(tokenizer, first, second,
+                      {.max_length = max_length,
+                       .add_special_tokens = false,
+                       .long_texts = LongTexts::only_first})
+            .ids;
+      };
+      const auto a = encode(tokenizer, first, {}, {.add_special_tokens = false}).ids;
+      const std::string_view second = "where did the children run";
+      const auto b = encode(tokenizer, second, {}, {.add_special_tokens = false}).ids;
+      for (std::size_t budget = b.size(); budget <= a.size() + b.size(); ++budget) {
+        std::vector<Id> expected{
+            a.begin(), a.begin() + std::ssize(a) -
+                           (std::ssize(a) + std::ssize(b) - static_cast<std::ptrdiff_t>(budget))};
+        expected.insert(expected.end(), b.begin(), b.end());
+        EXPECT_EQ(ids(second, budget), expected) << budget;
+      }
+      // The second text has no room alone, so both are cut.
+      EXPECT_EQ(ids(second, b.size() - 1),
+                encode(tokenizer, first, second,
+                       {.max_length = b.size() - 1, .add_special_tokens = false})
+                    .ids);
+      EXPECT_EQ(
+          encode(tokenizer, first, {}, {.max_length = 5, .long_texts = LongTexts::only_first}),
+          encode(tokenizer, first, {}, {.max_length = 5, .long_texts = LongTexts::truncate}));
+    });
+  }
+}
+
 TEST(Tokenizer, AMegabyteIsTruncated) {
   std::string long_text;
   while (long_text.size() < 1'000'000) long_text += "and the other thing ";

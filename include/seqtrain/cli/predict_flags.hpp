@@ -19,6 +19,7 @@
 #include <seqtrain/predict/answer_writer.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
+#include <seqtrain/predict/zero_shot.hpp>
 
 namespace seqtrain::cli {
 
@@ -42,6 +43,7 @@ struct PredictFlags {
   std::int64_t most_uncertain = 0;
   predict::Uncertainty uncertainty = predict::Uncertainty::entropy;
   bool strict = false;
+  predict::CandidateLabels candidates = {};
   std::string device = "auto";
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
 
@@ -55,6 +57,7 @@ struct PredictFlags {
         "labels texts: reads the records of a file or of stdin, and writes JSON lines or CSV"};
     add_input(flags);
     add_answers(flags);
+    add_zero_shot(flags);
     add_machine(flags);
     flags.take_argument("file");
     if (!flags.parse(argc, argv)) return false;
@@ -70,8 +73,12 @@ struct PredictFlags {
       cli::require(std::ranges::count(keep, name) == 1, "keep", "names '" + name + "' twice");
     }
     require_output_file();
+    require_candidates();
     return true;
   }
+
+  /// Tells whether texts get labels for which the model was not trained.
+  [[nodiscard]] bool zero_shot() const { return !candidates.labels.empty(); }
 
   [[nodiscard]] bool reads_stdin() const { return file == "-"; }
   /// Returns the name of the records in errors.
@@ -168,6 +175,17 @@ struct PredictFlags {
         .add_switch("strict", strict, "end at the first wrong record");
   }
 
+  void add_zero_shot(Flags& flags) {
+    flags
+        .add("candidate-labels", candidates.labels,
+             "labels for which the model was not trained, with a model of natural language "
+             "inference (zero-shot classification): politics,sport")
+        .add("hypothesis-template", candidates.hypothesis,
+             "the sentence about a text that is true if it has the label in the place of {}")
+        .add_switch("multi-label", candidates.multi_label,
+                    "judge each candidate label alone: a text may have several, or none");
+  }
+
   void add_machine(Flags& flags) {
     flags
         .add("precision", precision,
@@ -178,6 +196,24 @@ struct PredictFlags {
              "answers differ")
         .add("device", device, cli::device_help)
         .add("threads", threads, "threads that compute");
+  }
+
+  /// Removes the blanks around candidate labels. Throws `InputError` if they are wrong.
+  void require_candidates() {
+    const bool alone =
+        candidates.multi_label || candidates.hypothesis != predict::CandidateLabels{}.hypothesis;
+    cli::require(zero_shot() || !alone,
+                 candidates.multi_label ? "multi-label" : "hypothesis-template",
+                 "is for --candidate-labels");
+    for (std::string& label : candidates.labels) {
+      label.erase(0, label.find_first_not_of(' '));
+      label.erase(label.find_last_not_of(' ') + 1);
+      cli::require(!label.empty(), "candidate-labels", "has an empty label");
+    }
+    const std::string twice = candidates.repeated().value_or("");
+    cli::require(twice.empty(), "candidate-labels", "names '" + twice + "' twice");
+    cli::require(candidates.has_place(), "hypothesis-template",
+                 "must have {} once, where the label is put: This text is about {}.");
   }
 
   /// Throws `InputError` if the output file cannot be there.

@@ -23,6 +23,8 @@ struct Encoded {
   std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1; see
                                   ///< `text::Tokenizer` for models that read windows
   std::int32_t adapter = 0;       ///< number of the adapter that is to answer; 0 if there is none
+  /// The text with each further hypothesis, if it is one with the first: see `ZeroShot`.
+  std::vector<Encoded> others = {};
 };
 
 /// Returns the texts as a batch in the given order. Each row is padded to the longest.
@@ -41,7 +43,7 @@ struct Encoded {
   }
   std::iota(batch.row_ids.begin(), batch.row_ids.end(), std::int64_t{0});
   for (std::size_t row = 0; row < texts.size(); ++row) {
-    const auto& [ids, first_segment, adapter] = texts[row];
+    const auto& [ids, first_segment, adapter, others] = texts[row];
     std::ranges::copy(ids, batch.input_ids.data() + row * width);
     std::fill_n(batch.token_type_ids.data() + row * width + first_segment,
                 ids.size() - first_segment, 1);

@@ -49,6 +49,8 @@ struct Request {
   std::vector<Text> texts = {};
   std::optional<std::string> model = {};  ///< the name of the adapter that is to answer
   bool strict_model = false;  ///< a model without adapters, too, answers only under its own name
+  /// Throws an `HttpError` if a model with this task cannot answer; null if every model can.
+  void (*check)(const predict::Task& task) = nullptr;
   std::function<decltype(write_texts)> write = write_texts;
 };
 
@@ -111,6 +113,16 @@ inline void check_count(std::size_t count, std::size_t limit) {
   if (count <= limit) return;
   throw too_large("batch size " + std::to_string(count) + " > maximum allowed batch size " +
                   std::to_string(limit));
+}
+
+/// Throws an `HttpError` if so many copies of the `bytes` bytes of a field are too large.
+inline void check_copies(const std::string& field, std::size_t bytes, std::size_t copies,
+                         const std::string& of) {
+  constexpr std::size_t most = std::size_t{64} << 20;
+  if (bytes <= most / copies) return;
+  throw too_large("`" + field + "` has " + std::to_string(bytes) + " bytes for each of " +
+                  std::to_string(copies) + " " + of + ", in all more than " + std::to_string(most) +
+                  "; send fewer " + of + " in a request");
 }
 
 inline void check_not_empty(std::string_view text, const std::string& name) {

@@ -17,9 +17,10 @@ namespace seqtrain::serve {
 
 /// The treatment of a text that has more ids than the model takes.
 enum class Truncation {
-  none,   ///< keeps all ids; the caller refuses the text
-  right,  ///< cuts as the model's files say, which is at the end unless they say otherwise
-  left,   ///< cuts off the beginning
+  none,        ///< keeps all ids; the caller refuses the text
+  right,       ///< cuts as the model's files say, which is at the end unless they say otherwise
+  left,        ///< cuts off the beginning
+  only_first,  ///< cuts the first text of a pair at its end
 };
 
 /// A `predict::Predictor` that can be served. `max_length` returns the most ids that a text may
@@ -72,7 +73,9 @@ template <Servable P>
   if constexpr (requires { predictor.usual_length(); }) most = predictor.usual_length();
   most = std::min(most, limit);
   if (truncation == Truncation::right) return predictor.encode(text, pair, most);
-  return predictor.encode(text, pair, most, text::LongTexts::tail);
+  const bool only_first = truncation == Truncation::only_first;
+  return predictor.encode(text, pair, most,
+                          only_first ? text::LongTexts::only_first : text::LongTexts::tail);
 }
 
 /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.

@@ -146,6 +146,7 @@ class Service {
     }
     exchange->request = route.read(call);
     exchange->model = view.named(exchange->request.model, exchange->request.strict_model);
+    if (exchange->request.check) exchange->request.check(exchange->model->predictor.task());
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));

@@ -16,7 +16,9 @@ using Id = std::int32_t;
 /// The ids that a text with too many of them keeps: its first ones, its last ones, or its first
 /// ones for a quarter and its last ones for the rest (Sun et al. 2019: 128 and 382 of 510).
 /// `windows` cuts as `truncate`; programs set no limit then, because the model reads windows.
-enum class LongTexts { truncate, tail, head_tail, windows };
+/// `only_first` cuts the first text of a pair at its end, as Hugging Face's strategy of this name
+/// does, and the second one only if it has no room alone.
+enum class LongTexts { truncate, tail, head_tail, windows, only_first };
 
 /// Options of `encode`.
 struct EncodeOptions {

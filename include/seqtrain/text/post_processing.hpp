@@ -35,6 +35,12 @@ struct PairLengths {
   return {shorter, longer};
 }
 
+/// Truncates a pair by Hugging Face's `only_first`: the first text is cut until both fill the
+/// budget, which the second one must fit.
+[[nodiscard]] constexpr PairLengths cut_first(PairLengths lengths, std::size_t budget) {
+  return {std::min(lengths.first, budget - lengths.second), lengths.second};
+}
+
 /// The special tokens around a text, or around and between the two texts of a pair.
 struct Template {
   std::vector<Id> before = {};

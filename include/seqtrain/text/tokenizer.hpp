@@ -214,7 +214,9 @@ class BasicTokenizer {
       const bool both_exceed = lengths.first > budget && lengths.second > budget;
       if (!both_exceed || budget % 2 == 0) break;
     }
-    const PairLengths kept = longest_first(lengths, budget);
+    const bool only_first = room.way == LongTexts::only_first && lengths.second <= budget;
+    const PairLengths kept =
+        only_first ? cut_first(lengths, budget) : longest_first(lengths, budget);
     room.cut(out.size() - lengths.second, lengths.second, kept.second, out);
     room.cut(first_begin, lengths.first, kept.first, out);
     append(special.after, out);

@@ -64,7 +64,7 @@ inline HttpResponse write_results(const RankOptions& options, const Request& req
   const auto documents = root.at("documents").items();
   serve::detail::check_not_empty(documents.empty() ? "" : "documents", "documents");
   serve::detail::check_count(documents.size(), limits.texts);
-  tei::detail::check_copies(like.text.size(), documents.size());
+  serve::detail::check_copies("query", like.text.size(), documents.size(), "texts");
   for (const auto& document : documents) {
     request.texts.emplace_back(like).pair =
         document.is_object() ? document.at("text").string() : document.string();

@@ -14,6 +14,7 @@
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/contracts/zero_shot.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/read_request.hpp>
@@ -54,15 +55,6 @@ inline HttpResponse write_ranks(bool returns_texts, const Request& request,
   return {.body = out.end_array().text()};
 }
 
-/// Throws an `HttpError` if the pairs of a query of `bytes` bytes with so many texts are too large.
-inline void check_copies(std::size_t bytes, std::size_t texts) {
-  constexpr std::size_t most = std::size_t{64} << 20;
-  if (bytes <= most / texts) return;
-  throw too_large("`query` has " + std::to_string(bytes) + " bytes for each of " +
-                  std::to_string(texts) + " texts, in all more than " + std::to_string(most) +
-                  "; send fewer texts in a request");
-}
-
 }  // namespace detail
 
 /// Writes the answer for one text: `[{"score": 0.9, "label": "pos"}, …]`, the highest score first.
@@ -77,8 +69,9 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   out.end_array();
 }
 
-/// Reads a request: `{"inputs": …}`.
+/// Reads a request: `{"inputs": …}`, also one for zero-shot classification.
 [[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
+  if (zero_shot::asks_for(root)) return zero_shot::read(root, limits);
   const auto inputs = root.at("inputs");
   const Text like{.write = write_answer,
                   .truncation = serve::detail::truncation(root, Truncation::none),
@@ -113,7 +106,7 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   const auto texts = root.at("texts").items();
   serve::detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
   serve::detail::check_count(texts.size(), limits.client_batch);
-  detail::check_copies(like.text.size(), texts.size());
+  serve::detail::check_copies("query", like.text.size(), texts.size(), "texts");
   for (const auto& text : texts) request.texts.emplace_back(like).pair = text.string();
   return request;
 }
