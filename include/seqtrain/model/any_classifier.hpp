@@ -119,6 +119,8 @@ class AnyClassifier {
   /// Tells whether the hand-written backend computes the encoder. If not, the bits of a row's
   /// logits depend on the other rows of its batch.
   [[nodiscard]] bool has_kernels() const;
+  /// Returns the names of what the encoder has that only ATen's operators compute, or "".
+  [[nodiscard]] const std::string& only_by_operators() const;
 
   /// Returns the number of adapters that were added.
   [[nodiscard]] std::int32_t adapters() const;

@@ -63,7 +63,12 @@ inline std::string describe(Precision used, c10::Device device, std::size_t maps
 /// Returns lines for the log about a model that was loaded with these options.
 template <class M>
 std::string describe(const M& model, const ClassifierOptions& options) {
-  return describe(model.load_report()) + describe(model.precision(), options.device);
+  std::string lines = describe(model.load_report()) + describe(model.precision(), options.device);
+  const std::string& forms = model.only_by_operators();
+  if (!forms.empty()) {
+    lines += "\nThe encoder is computed by ATen's operators: other backends lack " + forms;
+  }
+  return lines;
 }
 
 /// Throws `InputError` if the model in a directory, which is to predict, lacks some parameters.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/model/backend.hpp>
@@ -14,7 +15,10 @@ namespace seqtrain::model {
 /// The backend of a classifier.
 struct MadeBackend {
   std::unique_ptr<Backend> backend;
-  bool by_hand = false;          ///< the hand-written backend computes the encoder
+  bool by_hand = false;  ///< the hand-written backend computes the encoder
+  /// The names of what the layers have that neither the hand-written backend nor the packed one
+  /// computes; empty if operators compute them for another reason, or do not.
+  std::string only_by_operators = {};
   std::size_t maps_in_bf16 = 0;  ///< see `cpu::AnyEncoder::maps_in_bf16`
 };
 

@@ -1,7 +1,9 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/families/distilbert/distilbert.hpp>
@@ -30,6 +32,38 @@ TEST(Attention, IsTheSameWrittenOutAndFused) {
     const at::Tensor written_out = attend(x, k, v, mask, 1e-12, almost_off);
     EXPECT_TRUE(fused.allclose(written_out, 1e-5, 1e-6));
   }
+}
+
+/// A causal layer's window ends at the query; padding that comes after all tokens needs no mask.
+TEST(Attention, SeesNoLaterKeyInACausalLayer) {
+  const at::Tensor x = at::arange(2 * 2 * 6 * 4, at::kFloat).mul(0.37).sin().view({2, 2, 6, 4});
+  const at::Tensor k = x.cos(), v = x.mul(2).cos();
+  tensor::Batch batch;
+  batch.input_ids = at::arange(12, at::kInt).view({2, 6});
+  batch.lengths = at::arange(5, 7, at::kInt);
+  batch.padded = true;
+  Dropout off;
+  Dropout almost_off{1, c10::Device{c10::kCPU}};
+  LayerTraits traits{.activation = ActivationKind::gelu, .heads = 2, .causal = true};
+  for (const std::size_t reach : {std::size_t{100}, std::size_t{2}}) {
+    traits.reach = reach;
+    const AttentionMask mask = mask_of(batch, traits);
+    const at::Tensor fused = attend(x, k, v, mask, 0, off);
+    EXPECT_TRUE(fused.allclose(attend(x, k, v, mask, 1e-12, almost_off), 1e-5, 1e-6)) << reach;
+    const std::int64_t first = reach == 2 ? 2 : 0;  // of the keys that query 4 sees
+    const at::Tensor alone = attend(x.narrow(2, 4, 1), k.narrow(2, first, 5 - first),
+                                    v.narrow(2, first, 5 - first), {}, 0, off);
+    EXPECT_TRUE(fused.narrow(2, 4, 1).allclose(alone, 1e-5, 1e-6)) << reach;
+  }
+}
+
+TEST(Attention, BoundsItsScores) {
+  const at::Tensor q = at::arange(8, at::kFloat).view({1, 1, 2, 4}), v = q.cos();
+  Dropout off;
+  const at::Tensor scores = at::matmul(q, q.transpose(-2, -1)).mul(0.5);
+  const at::Tensor expected = at::matmul(at::softmax(scores.div(3).tanh().mul(3), -1), v);
+  EXPECT_TRUE(attend(q, q, v, {}, 0, off, {.scale = 0.5, .cap = 3}).allclose(expected, 1e-5, 1e-6));
+  EXPECT_FALSE(attend(q, q, v, {}, 0, off, {.scale = 0.5}).allclose(expected, 1e-3, 1e-3));
 }
 
 /// Tells whether dropout of the outputs changes the result of DistilBERT's layers.

@@ -17,6 +17,7 @@
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/only_by_operators.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
@@ -66,6 +67,7 @@ template <class T>
 template <class T>
 [[nodiscard]] std::optional<EncoderParts<T>> encoder(Embeddings embeddings,
                                                      const EncoderLayers& all) {
+  if (!only_by_operators(all).empty()) return {};
   EncoderParts<T> result{.embeddings = std::move(embeddings),
                          .layers = {},
                          .order = all.order,
@@ -75,7 +77,7 @@ template <class T>
   for (const LayerParts& parts : all.layers) {
     const std::int64_t hidden = parts.output.weight.size(0);
     if (!supports(hidden) || !supports(parts.output.weight.size(1))) return {};
-    const double base = parts.traits.rotary_base;
+    const double base = parts.traits.rope.base;
     auto& rotary = angles[base];
     if (base > 0 && !rotary) {
       const std::size_t size = static_cast<std::size_t>(hidden) / parts.traits.heads;

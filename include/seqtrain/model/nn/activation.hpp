@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/silu.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/kernels/activation.hpp>
@@ -16,7 +17,7 @@ namespace seqtrain::model {
 using Activation = at::Tensor (*)(const at::Tensor&);
 
 /// The activations that the layers compute.
-enum class ActivationKind { gelu, gelu_new, relu };
+enum class ActivationKind { gelu, gelu_new, relu, silu };
 
 /// Returns the activation that config.json's `hidden_act` names. Throws `InputError` if it is
 /// unknown.
@@ -24,9 +25,10 @@ enum class ActivationKind { gelu, gelu_new, relu };
   if (name == "gelu") return ActivationKind::gelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return ActivationKind::gelu_new;
   if (name == "relu") return ActivationKind::relu;
+  if (name == "silu") return ActivationKind::silu;
   throw InputError{"activation '" + std::string{name} + "' is not supported",
                    {.object = "config.json", .field = "hidden_act"},
-                   "supported are gelu, gelu_new, gelu_pytorch_tanh and relu"};
+                   "supported are gelu, gelu_new, gelu_pytorch_tanh, relu and silu"};
 }
 
 /// Returns the name that ATen has for the formula of a GELU.
@@ -36,6 +38,7 @@ enum class ActivationKind { gelu, gelu_new, relu };
 
 /// Applies an activation to each element.
 [[nodiscard]] inline at::Tensor activate(const at::Tensor& x, ActivationKind kind) {
+  if (kind == ActivationKind::silu) return at::silu(x);
   return kind == ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation(kind));
 }
 
@@ -49,6 +52,8 @@ void with_kernel(ActivationKind kind, const Use& use) {
       return use(kernels::GeluNew{});
     case ActivationKind::relu:
       return use(kernels::Relu{});
+    case ActivationKind::silu:
+      throw Error{"the hand-written backend has no kernel for SiLU"};
   }
 }
 
@@ -59,6 +64,7 @@ void with_kernel(ActivationKind kind, const Use& use) {
   const ActivationKind kind = activation_kind(name);
   if (kind == gelu) return [](const at::Tensor& x) { return activate(x, gelu); };
   if (kind == relu) return [](const at::Tensor& x) { return activate(x, relu); };
+  if (kind == silu) return [](const at::Tensor& x) { return activate(x, silu); };
   return [](const at::Tensor& x) { return activate(x, gelu_new); };
 }
 

@@ -12,13 +12,11 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/pow.h>
+#include <ATen/ops/rms_norm.h>
 #include <ATen/ops/where.h>
 
 #include <seqtrain/kernels/row_products.hpp>
@@ -26,6 +24,7 @@
 #include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/rope.hpp>
 #include <seqtrain/tensor/autocast.hpp>
 
 namespace seqtrain::model {
@@ -153,20 +152,47 @@ struct Linear {
 };
 
 /// Normalizes the last dimension to mean 0 and variance 1, then scales and shifts it (Ba et al.
-/// 2016).
+/// 2016). `rms` makes one that leaves the mean as it is, `none` one that leaves everything.
 struct LayerNorm {
+  /// What is normalized.
+  enum class Kind { mean_and_variance, root_mean_square, nothing };
+
   LayerNorm(const Scope& scope, std::int64_t size, double epsilon, bool has_bias = true)
       : weight{scope.make("weight", {size}, Role::scale)},
         bias{detail::bias_of(scope, size, has_bias)},
         eps{epsilon} {}
 
+  /// Returns RMSNorm (Zhang and Sennrich 2019): the root of the mean square becomes 1. The scale is
+  /// the weight plus `offset`.
+  static LayerNorm rms(const Scope& scope, std::int64_t size, double epsilon, double offset = 0) {
+    LayerNorm norm;
+    norm.weight = scope.make("weight", {size}, offset == 0 ? Role::scale : Role::bias);
+    norm.eps = epsilon;
+    norm.kind = Kind::root_mean_square;
+    norm.offset = offset;
+    return norm;
+  }
+
+  /// Returns a norm that changes nothing and has no parameter.
+  static LayerNorm none() { return {}; }
+
   at::Tensor operator()(const at::Tensor& x) const {
-    return at::layer_norm(x, weight.sizes(), weight, detail::if_defined(bias), eps);
+    if (kind == Kind::nothing) return x;
+    if (kind == Kind::mean_and_variance) {
+      return at::layer_norm(x, weight.sizes(), weight, detail::if_defined(bias), eps);
+    }
+    const at::Tensor scale = offset == 0 ? weight : weight.add(offset);
+    return at::rms_norm(x.to(at::kFloat), weight.sizes(), scale, eps);
   }
 
   at::Tensor weight;  ///< [size]
   at::Tensor bias;    ///< [size]; may be undefined
-  double eps;
+  double eps = 0;
+  Kind kind = Kind::mean_and_variance;
+  double offset = 0;  ///< added to the weight of RMSNorm
+
+ private:
+  LayerNorm() : kind{Kind::nothing} {}
 };
 
 /// A table with a row for each id. The row `padding_id`, if there is one, is never trained.
@@ -203,32 +229,6 @@ struct TypeEmbedding : Embedding {
   }
 };
 
-/// Rotary positions (Su et al. 2021): a token's queries and keys are turned by angles that grow
-/// with its position, so that scores depend on distances.
-class Rotary {
- public:
-  /// Makes the angles of tokens with these positions, for heads of an even size.
-  Rotary(const at::Tensor& positions, std::int64_t size, double base) {
-    const auto options = positions.options().dtype(at::kFloat);
-    const at::Tensor steps = at::arange(0, size, 2, options).div(static_cast<double>(size));
-    const at::Tensor angles = positions.unsqueeze(-1).mul(at::pow(base, steps).reciprocal());
-    const at::Tensor cos = angles.cos(), sin = angles.sin();
-    cos_ = at::cat({cos, cos}, -1);
-    sin_ = at::cat({sin.neg(), sin}, -1);
-  }
-
-  /// Turns x [..., size], whose dimensions before the last one are broadcast with the positions';
-  /// -1 as `direction` turns it back. The result has x's type and is computed in fp32.
-  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, double direction = 1) const {
-    const at::Tensor wide = x.to(at::kFloat);
-    const at::Tensor turned = wide.roll(x.size(-1) / 2, -1);
-    return wide.mul(cos_).addcmul(turned, sin_, direction).to(x.scalar_type());
-  }
-
- private:
-  at::Tensor cos_, sin_;  ///< as positions, with a last dimension of `size`
-};
-
 /// The probabilities of dropout in an encoder.
 struct DropoutRates {
   double embeddings = 0;
@@ -246,12 +246,17 @@ struct LayerTraits {
   bool pre_norm = false;
   bool gated = false;           ///< the second half of `intermediate` multiplies the activations
   std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
-  double rotary_base = 0;       ///< base of rotary positions' angles; 0 if nothing is rotated
+  Rope rope = {};               ///< rotary positions of queries and keys
   /// The distance of the farthest key of a query.
   std::size_t reach = std::numeric_limits<std::size_t>::max();
+  bool causal = false;        ///< a query attends to no later key
+  std::size_t key_heads = 0;  ///< heads of keys, each for several of queries; 0 for as many
+  double score_scale = 0;     ///< factor of scores; 0 for 1 / √size
+  double score_cap = 0;       ///< scores stay below it, by tanh; 0 if they may be of any size
 };
 
-/// The parts of a layer, from which `cpu::Layer` and `packed::Layer` are made.
+/// The parts of a layer, from which `cpu::Layer` and `packed::Layer` are made. The members after
+/// `bias` are computed by operators alone.
 struct LayerParts {
   LayerTraits traits;
   std::vector<Linear> qkv;  ///< the maps of queries, keys and values, or one map of all three
@@ -260,7 +265,17 @@ struct LayerParts {
   Linear intermediate, output;
   LayerNorm norm2;
   ScoreBias bias = {};  ///< added to scores, if it is not `EncoderLayers::distances`' own
+  std::optional<Linear> gate = {};  ///< multiplies the activations, if `intermediate` does not
+  /// Norms of each head's queries and keys, or of all heads' if they have that size.
+  std::optional<LayerNorm> query_norm = {}, key_norm = {};
+  /// Norms of what attention and the feed-forward network add to the residual.
+  std::optional<LayerNorm> attention_result_norm = {}, result_norm = {};
 };
+
+/// Returns the size of a layer's heads.
+[[nodiscard]] inline std::int64_t head_size(const LayerParts& layer) {
+  return layer.attention_output.weight.size(1) / static_cast<std::int64_t>(layer.traits.heads);
+}
 
 /// The residual after a part of a layer and what the next part reads of it, or the gradients of
 /// both. They are one tensor if norms come after their parts.
@@ -294,7 +309,8 @@ struct ConvolutionParts {
   double dropout;  ///< rate before the activation
 };
 
-/// The layers of an encoder, whose result is the first token of each row or the mean of its tokens.
+/// The layers of an encoder, whose result is the first token of each row, the last one or the mean
+/// of its tokens.
 struct EncoderLayers {
   std::vector<LayerParts> layers;
   /// The indices of the layers in the order in which tokens pass through them. If empty, each layer
@@ -304,7 +320,22 @@ struct EncoderLayers {
   bool mean_pooling = false;
   DistancesOf distances = {};  ///< empty if scores do not depend on distances but by `LayerTraits`
   std::optional<ConvolutionParts> convolution = {};
+  std::optional<LayerNorm> first_norm = {};  ///< of what the first layer's attention reads
+  bool last_pooling = false;                 ///< the result is the last token, if not the mean
 };
+
+/// Makes norms that each layer has before its parts norms of what the next part reads: `norm2`
+/// becomes `norm1`, and `norm1` that of the layer before or `first_norm`. `last` is the norm after
+/// all layers.
+inline void put_norms_first(EncoderLayers& all, const LayerNorm& last) {
+  all.first_norm = all.layers.front().norm1;
+  for (std::size_t i = 0; i < all.layers.size(); ++i) {
+    LayerParts& layer = all.layers[i];
+    layer.traits.pre_norm = true;
+    layer.norm1 = layer.norm2;
+    layer.norm2 = i + 1 < all.layers.size() ? all.layers[i + 1].norm1 : last;
+  }
+}
 
 /// Returns the index of a layer for each step. If there is no order, each layer is applied once.
 [[nodiscard]] inline std::vector<std::size_t> steps(std::vector<std::size_t> order,

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/linalg_vector_norm.h>
 
 #include <seqtrain/model/nn/dropout.hpp>
@@ -16,6 +19,19 @@ inline at::Tensor pooled(const at::Tensor& hidden, const tensor::Batch& batch, b
   if (!mean) return hidden.select(1, 0);
   const at::Tensor is_token = tensor::attention_mask(batch).view(batch.input_ids.sizes());
   return hidden.mul(is_token.unsqueeze(-1)).sum(1).div(batch.lengths.unsqueeze(1));
+}
+
+/// Returns [rows, hidden]: the last token of each row that is not the padding token, as
+/// transformers counts, or the row's last token if there is no padding token.
+inline at::Tensor last_tokens(const at::Tensor& hidden, const tensor::Batch& batch,
+                              std::int64_t padding_id) {
+  const at::Tensor& ids = batch.input_ids;
+  const at::Tensor columns = at::arange(ids.size(1), batch.lengths.options());
+  at::Tensor is_token = columns.lt(batch.lengths.unsqueeze(1));
+  if (padding_id >= 0) is_token = is_token.logical_and(ids.ne(padding_id));
+  const at::Tensor last = columns.mul(is_token).argmax(1);
+  const at::Tensor firsts = at::arange(ids.size(0), last.options()).mul(ids.size(1));
+  return hidden.flatten(0, 1).index_select(0, firsts.add(last));
 }
 
 /// The head of a sentence encoder: perhaps a normalization to length 1, and a map to logits.

@@ -19,6 +19,7 @@
 
 #include <seqtrain/model/nn/distances.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/rotary.hpp>
 #include <seqtrain/model/packed/grid.hpp>
 
 namespace seqtrain::model::packed {
@@ -165,7 +166,7 @@ class Attention {
 
   /// Turns q and k in place, if the layer has rotary positions.
   void turn(const at::Tensor& qkv, const Rows& rows, double direction) const {
-    const double base = traits_.rotary_base;
+    const double base = traits_.rope.base;
     if (base == 0) return;
     const at::Tensor both = by_head(qkv).narrow(1, 0, 2);
     const auto found = rows.rotary.try_emplace(base, rows.positions, both.size(3), base).first;

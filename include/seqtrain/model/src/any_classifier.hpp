@@ -241,6 +241,10 @@ SEQTRAIN_SEPARATE bool AnyClassifier::has_kernels() const {
   return state_->made.by_hand;
 }
 
+SEQTRAIN_SEPARATE const std::string& AnyClassifier::only_by_operators() const {
+  return state_->made.only_by_operators;
+}
+
 SEQTRAIN_SEPARATE std::int32_t AnyClassifier::adapters() const {
   return state_->adapters;
 }

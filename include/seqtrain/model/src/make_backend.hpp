@@ -21,6 +21,7 @@
 #include <seqtrain/model/kernel_backend.hpp>
 #include <seqtrain/model/make_backend.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/only_by_operators.hpp>
 #include <seqtrain/model/operator_backend.hpp>
 #include <seqtrain/model/packed_backend.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -41,10 +42,6 @@ inline bool has_attention(c10::Device device, const char* name) {
 /// Tells whether a device is a GPU that cannot multiply bfloat16.
 inline bool is_old(c10::Device device) {
   return device.is_cuda() && !has_native_bf16(device);
-}
-
-inline std::int64_t head_size(const LayerParts& layer) {
-  return layer.output.weight.size(0) / static_cast<std::int64_t>(layer.traits.heads);
 }
 
 /// Tells whether a device computes the windows of layers. It has to try: a LibTorch for CUDA may
@@ -68,6 +65,12 @@ inline bool computes_windows(const EncoderLayers& layers, c10::Device device, at
   }
 }
 
+/// Returns the names of what a network's layers have that only operators compute.
+inline std::string unusual_forms(const Network& network) {
+  const auto layers = network.layers();
+  return layers ? only_by_operators(*layers) : std::string{};
+}
+
 /// Returns the layers of a network if `packed::PackedBackend` can compute them.
 inline std::optional<EncoderLayers> packed_layers(const Network& network, Precision precision,
                                                   const ClassifierOptions& options) {
@@ -76,6 +79,7 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
     return {};
   }
   auto layers = network.layers();
+  if (layers && !only_by_operators(*layers).empty()) return {};
   const auto fits = [&](const LayerParts& layer) {
     return !options.device.is_cuda() || head_size(layer) % 8 == 0;  // as CUDA's operators demand
   };
@@ -105,6 +109,7 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
     kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
   }
   made.by_hand = kernels != nullptr;
+  if (!made.by_hand && !options.autograd) made.only_by_operators = detail::unusual_forms(network);
   if (made.by_hand && options.encoder_is_fixed()) {
     network.forget_encoder();
     std::erase_if(loaded.parameters, [&](const tensor::Parameter& parameter) {

@@ -22,15 +22,17 @@
 namespace seqtrain::model {
 
 /// Computes pooled hidden states from ids, by embeddings and a stack of layers.
-/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`, as
-/// `BertFamily` has. In place of the last two it may have `layer_stack(scope, config)`. If its
+/// `Family` has the members `positions`, `embedding_form`, `layers`, the scope of the layers, and
+/// `layer_form`, as `BertFamily` has, and `last_norm`, the scope of the norm after the layers, if
+/// norms come first. In place of the last three it may have `layer_stack(scope, config)`. If its
 /// `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings are
 /// projected; if `Family` has a `projection`, the scope of the map, they always are.
 template <class Family>
 class BertEncoder {
  public:
   BertEncoder(const Scope& scope, const typename Family::Config& config)
-      : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions},
+      : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions,
+                    Family::embedding_form(config)},
         projection_{projection(scope, embedding_size(config), config.hidden_size)},
         layers_{stack(scope, config)} {}
 
@@ -49,6 +51,7 @@ class BertEncoder {
   /// Returns the encoder for the hand-written backend.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    if (!embeddings_.has_cpu_part()) return {};
     if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};
     auto parts = cpu::encoder<T>(embeddings_.cpu_part(), layers());
     if (parts && projection_) parts->projection.emplace(cpu::linear<T>({*projection_}));
@@ -74,6 +77,10 @@ class BertEncoder {
     if constexpr (requires { Family::layer_stack(scope, config); }) {
       return Family::layer_stack(scope, config);
     }
+    if constexpr (Family::layer_form.pre_norm) {
+      return {scope / Family::layers, config, Family::layer_form,
+              scope.after_layers() / Family::last_norm};
+    }
     return {scope / Family::layers, config, Family::layer_form};
   }
 
@@ -93,6 +100,7 @@ struct BertFamily {
   using Encoder = BertEncoder<Family>;
   using Head = ClassificationHead<Family>;
 
+  static EmbeddingForm embedding_form(const Config&) { return {}; }
   static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 };
 

@@ -19,13 +19,19 @@ enum class Positions {
   after_padding,  ///< pad_token_id + 1; only tokens that are not padding count (RoBERTa)
 };
 
+/// The rules in which embeddings differ.
+struct EmbeddingForm {
+  bool norm = true;             ///< a layer normalization of the sum
+  std::int64_t task_types = 0;  ///< rows of a table of tasks, of which all tokens have the first
+};
+
 /// BERT's input: the sum of word and position embeddings, and of token type embeddings if the
 /// family has types.
 class BertEmbeddings {
  public:
   /// Makes embeddings of `size` numbers, which may differ from the size of the hidden states.
   BertEmbeddings(const Scope& scope, const weights::ModelConfig& config, std::int64_t size,
-                 Positions positions = Positions::from_zero)
+                 Positions positions = Positions::from_zero, const EmbeddingForm& form = {})
       : word_{scope / "word_embeddings", config.vocab_size, size, config.pad_token_id},
         after_padding_{positions == Positions::after_padding},
         dropout_{config.hidden_dropout_prob} {
@@ -37,7 +43,8 @@ class BertEmbeddings {
     const bool position_is_last = after_padding_ && has_types;  // in RoBERTa's state_dict
     if (!position_is_last) make_position();
     if (has_types) type_.emplace(scope / "token_type_embeddings", config.type_vocab_size, size);
-    norm_.emplace(scope / "LayerNorm", size, config.layer_norm_eps);
+    if (form.task_types > 0) task_.emplace(scope / "task_type_embeddings", form.task_types, size);
+    if (form.norm) norm_.emplace(scope / "LayerNorm", size, config.layer_norm_eps);
     if (position_is_last) make_position();
   }
 
@@ -45,8 +52,13 @@ class BertEmbeddings {
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     at::Tensor sum = word_(batch.input_ids);
     if (type_) sum = sum.add((*type_)(batch.token_type_ids));
-    return dropout((*norm_)(sum.add((*position_)(positions(batch)))), dropout_);
+    sum = sum.add((*position_)(positions(batch)));
+    if (task_) sum = sum.add(task_->weight.select(0, 0));
+    return dropout(norm_ ? (*norm_)(sum) : sum, dropout_);
   }
+
+  /// Tells whether the hand-written backend computes them.
+  [[nodiscard]] bool has_cpu_part() const { return norm_ && !task_; }
 
   [[nodiscard]] cpu::Embeddings cpu_part() const {
     return {.word = cpu::table(word_),
@@ -68,6 +80,7 @@ class BertEmbeddings {
   WordEmbedding word_;
   std::optional<Embedding> position_;
   std::optional<TypeEmbedding> type_;
+  std::optional<Embedding> task_;
   std::optional<LayerNorm> norm_;
   bool after_padding_;
   double dropout_;

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/model/families/layer_types.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -49,16 +51,6 @@ inline void read_rope(const json::Value& parameters, double& theta) {
   if (!(theta > 0)) throw value->error("is not above 0");
 }
 
-/// Throws `InputError` if the rotary positions have no values by the type of a layer.
-inline void check_ropes_by_type(const json::Value& all) {
-  for (const auto& [type, value] : all.members()) {
-    if (type == "full_attention" || type == "sliding_attention") continue;
-    throw all.error("has '" + std::string{type} + "' and not the two types of layers",
-                    "write {\"full_attention\": {…}, \"sliding_attention\": {…}}, each with its "
-                    "rope_type and rope_theta, as transformers does");
-  }
-}
-
 /// Returns the base of the rotary positions of layers of that type, in old files and in new ones.
 inline double rope_theta(const json::Value& root, const char* old_key, const char* type,
                          double absent) {
@@ -77,22 +69,9 @@ inline double rope_theta(const json::Value& root, const char* old_key, const cha
 
 /// Returns which layers have a window: as a list in new files, by a number in old ones.
 inline std::vector<bool> local_layers(const weights::ConfigFile& file, std::int64_t layers) {
+  if (auto types = sliding_layers(file.root(), layers)) return *std::move(types);
   const auto count = static_cast<std::size_t>(layers);
   std::vector<bool> result(count);
-  if (const auto types = file.root().find("layer_types")) {
-    const auto items = types->items();
-    if (items.size() != count) {
-      throw types->error("has " + std::to_string(items.size()) +
-                         " types, but num_hidden_layers is " + std::to_string(count));
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      result[i] = items[i].string() == "sliding_attention";
-      if (result[i] || items[i].string() == "full_attention") continue;
-      throw types->error("'" + std::string{items[i].string()} + "' is not supported",
-                         "supported are full_attention, sliding_attention");
-    }
-    return result;
-  }
   const auto every =
       static_cast<std::size_t>(weights::count_in(file, "global_attn_every_n_layers", 3));
   for (std::size_t i = 0; i < count; ++i) result[i] = i % every != 0;

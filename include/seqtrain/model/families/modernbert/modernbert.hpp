@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
@@ -43,11 +42,12 @@ namespace seqtrain::model {
   const auto begin = [&](std::string_view name, double deviation) {
     return cut(scope / name, config, deviation);
   };
-  LayerTraits traits{.activation = activation_kind(config.hidden_act),
-                     .heads = static_cast<std::size_t>(config.num_attention_heads),
-                     .pre_norm = true,
-                     .gated = true,
-                     .rotary_base = is_local ? config.local_rope_theta : config.global_rope_theta};
+  LayerTraits traits{
+      .activation = activation_kind(config.hidden_act),
+      .heads = static_cast<std::size_t>(config.num_attention_heads),
+      .pre_norm = true,
+      .gated = true,
+      .rope = {.base = is_local ? config.local_rope_theta : config.global_rope_theta}};
   if (is_local) traits.reach = static_cast<std::size_t>(config.local_attention / 2);
   const Linear qkv{begin("attn.Wqkv", config.initializer_range), hidden, 3 * hidden,
                    config.attention_bias};
@@ -76,15 +76,8 @@ class ModernBertEncoder {
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    const Kind local = kind(batch, config_.local_rope_theta, window_of(batch));
-    const Kind global = kind(batch, config_.global_rope_theta, mask_of(batch));
-    const at::Tensor embedded = embed(batch, dropout);
-    Hidden hidden{embedded, embedded};
-    for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
-      const auto& [rotary, mask] = config_.is_local[i] ? local : global;
-      hidden = compute(layers_.layers[i], layers_.dropout, hidden, mask, &rotary, dropout);
-    }
-    return pooled(hidden.normal, batch, config_.mean_pooling);
+    return pooled(compute(layers_, embed(batch, dropout), batch, dropout), batch,
+                  config_.mean_pooling);
   }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
@@ -101,12 +94,6 @@ class ModernBertEncoder {
   }
 
  private:
-  /// The inputs that layers of one kind share.
-  struct Kind {
-    Rotary rotary;
-    AttentionMask mask;
-  };
-
   /// Makes the layers. A norm before attention is that of the layer before; the first layer's
   /// attention has none, because embeddings end with one.
   static EncoderLayers layers(const Scope& scope, const ModernBertConfig& config) {
@@ -129,26 +116,6 @@ class ModernBertEncoder {
     }
     end_with(scope.after_layers() / "final_norm");
     return result;
-  }
-
-  [[nodiscard]] Kind kind(const tensor::Batch& batch, double base, AttentionMask mask) const {
-    const std::int64_t size = config_.hidden_size / config_.num_attention_heads;
-    return {Rotary{tensor::positions(batch), size, base}, std::move(mask)};
-  }
-
-  /// Returns a mask that leaves out padding and keys that are farther away than half a window.
-  /// Queries that are padding see padding too, because a query without any key gives NaN.
-  [[nodiscard]] AttentionMask window_of(const tensor::Batch& batch) const {
-    const std::int64_t width = batch.input_ids.size(1);
-    const std::int64_t half = config_.local_attention / 2;
-    if (width - 1 <= half) return mask_of(batch);
-    const at::Tensor place = at::arange(width, batch.input_ids.options());
-    at::Tensor near = place.unsqueeze(0).sub(place.unsqueeze(1)).abs().le(half);
-    near = near.unsqueeze(0).unsqueeze(0);
-    if (!batch.padded) return {.keys = near};
-    const at::Tensor is_token = tensor::attention_mask(batch);
-    const at::Tensor is_padding = is_token.transpose(-1, -2).logical_not();
-    return {.keys = near.logical_and(is_token.logical_or(is_padding))};
   }
 
   WordEmbedding words_;

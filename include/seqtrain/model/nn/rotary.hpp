@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/tensor.h>
+
+#include <seqtrain/model/nn/distances.hpp>
+#include <seqtrain/model/nn/rope.hpp>
+
+namespace seqtrain::model {
+
+/// Rotary positions (Su et al. 2021): a token's queries and keys are turned by angles that grow
+/// with its position, so that scores depend on distances.
+class Rotary {
+ public:
+  /// Makes the angles of tokens with these positions, for heads of an even size.
+  Rotary(const at::Tensor& positions, std::int64_t size, const Rope& rope) {
+    const at::Tensor turned = positions.unsqueeze(-1).mul(of_one_position(positions, size, rope));
+    at::Tensor cos = turned.cos(), sin = turned.sin();
+    if (rope.magnitude != 1) {
+      cos = cos.mul(rope.magnitude);
+      sin = sin.mul(rope.magnitude);
+    }
+    cos_ = at::cat({cos, cos}, -1);
+    sin_ = at::cat({sin.neg(), sin}, -1);
+  }
+
+  /// Makes plain angles.
+  Rotary(const at::Tensor& positions, std::int64_t size, double base)
+      : Rotary{positions, size, Rope{.base = base}} {}
+
+  /// Turns x [..., size], whose dimensions before the last one are broadcast with the positions';
+  /// -1 as `direction` turns it back. The result has x's type and is computed in fp32.
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, double direction = 1) const {
+    const at::Tensor wide = x.to(at::kFloat);
+    const at::Tensor turned = wide.roll(x.size(-1) / 2, -1);
+    return wide.mul(cos_).addcmul(turned, sin_, direction).to(x.scalar_type());
+  }
+
+ private:
+  static at::Tensor of_one_position(const at::Tensor& positions, std::int64_t size,
+                                    const Rope& rope) {
+    const auto options = positions.options().dtype(at::kFloat);
+    if (rope.scaling == Rope::Scaling::none) {
+      const at::Tensor steps = at::arange(0, size, 2, options).div(static_cast<double>(size));
+      return at::pow(rope.base, steps).reciprocal();
+    }
+    const auto scaled = angles(rope, static_cast<std::size_t>(size));
+    return sent(at::tensor(scaled, at::kFloat), positions.device());
+  }
+
+  at::Tensor cos_, sin_;  ///< as positions, with a last dimension of `size`
+};
+
+}  // namespace seqtrain::model
