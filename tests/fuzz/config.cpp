@@ -7,9 +7,20 @@
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/distilbert/config.hpp>
 #include <seqtrain/model/families/electra/config.hpp>
+#include <seqtrain/model/families/ernie/config.hpp>
+#include <seqtrain/model/families/gemma/config.hpp>
+#include <seqtrain/model/families/llama/config.hpp>
+#include <seqtrain/model/families/megatron_bert/config.hpp>
+#include <seqtrain/model/families/mistral/config.hpp>
 #include <seqtrain/model/families/modernbert/config.hpp>
 #include <seqtrain/model/families/mpnet/config.hpp>
+#include <seqtrain/model/families/olmo2/config.hpp>
+#include <seqtrain/model/families/qwen2/config.hpp>
+#include <seqtrain/model/families/qwen3/config.hpp>
+#include <seqtrain/model/families/rembert/config.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
+#include <seqtrain/model/families/smollm3/config.hpp>
+#include <seqtrain/model/families/xlm_roberta_xl/config.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/write_config.hpp>
@@ -55,6 +66,18 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_distilbert_config);
   check(text, model::read_electra_config);
   check(text, model::read_mpnet_config);
+  check(text, model::read_ernie_config);
+  check(text, model::read_gemma2_config);
+  check(text, model::read_gemma3_text_config);
+  check(text, model::read_llama_config);
+  check(text, model::read_megatron_bert_config);
+  check(text, model::read_mistral_config);
+  check(text, model::read_olmo2_config);
+  check(text, model::read_qwen2_config);
+  check(text, model::read_qwen3_config);
+  check(text, model::read_rembert_config);
+  check(text, model::read_smollm3_config);
+  check(text, model::read_xlm_roberta_xl_config);
   check(text, model::read_albert_config);
   check(text, model::read_modernbert_config);
   check(text, model::read_deberta_v2_config);

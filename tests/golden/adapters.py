@@ -25,9 +25,13 @@ CASES = {
     "deberta_v3": dict(r=2, lora_alpha=8, target_modules="all-linear"),
     "distilbert_gelu": dict(r=2, lora_alpha=8, target_modules=["q_lin", "lin1", "lin2"]),
     "electra_small": dict(r=2, lora_alpha=8, target_modules="all-linear", use_rslora=True),
+    "gemma3_text": dict(r=2, lora_alpha=4, target_modules="all-linear"),
+    "llama": dict(r=2, lora_alpha=8, target_modules=["q_proj", "v_proj"]),
+    "megatron_bert": dict(r=2, lora_alpha=4, target_modules="all-linear"),
     "modernbert": dict(r=4, lora_alpha=8, target_modules="all-linear",
                        modules_to_save=["classifier", "head"]),
     "mpnet": dict(r=2, lora_alpha=2, target_modules="all-linear"),
+    "qwen3": dict(r=2, lora_alpha=8, target_modules="all-linear", use_rslora=True),
     "roberta_gelu_new": dict(r=4, lora_alpha=16, target_modules="all-linear", use_rslora=True),
     "xlm_roberta": dict(r=1, lora_alpha=2, target_modules=["value"], init_lora_weights=False),
 }

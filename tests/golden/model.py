@@ -24,7 +24,8 @@ from safetensors.torch import load_file, save_file
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 
 STEPS = 50
-UNTYPED = ("distilbert", "mpnet", "modernbert")  # families without token types
+DECODERS = ("llama", "mistral", "qwen2", "qwen3", "smollm3", "olmo2", "gemma2", "gemma3_text")
+UNTYPED = ("distilbert", "mpnet", "modernbert", *DECODERS)  # families without token types
 
 
 def make_batch(config, rows, width):
@@ -92,17 +93,24 @@ KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
                        "hidden_act": "activation", "hidden_dropout_prob": "dropout",
                        "attention_probs_dropout_prob": "attention_dropout"},
         "modernbert": {"hidden_act": "hidden_activation", "hidden_dropout_prob": "mlp_dropout",
-                       "attention_probs_dropout_prob": "attention_dropout"}}
+                       "attention_probs_dropout_prob": "attention_dropout"},
+        "rembert": {"embedding_size": "input_embedding_size"},
+        **{family: {"attention_probs_dropout_prob": "attention_dropout",
+                    "hidden_act": "hidden_activation" if "gemma" in family else "hidden_act"}
+           for family in DECODERS}}
 
 
 def is_scale(name):
-    return name.lower().endswith("norm.weight")
+    return name.lower().endswith(("norm.weight", ".ln.weight"))
 
 
 def make_model(family, seed, std=0.3, **settings):
     random.seed(seed)
     torch.manual_seed(seed)
     settings = {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, **settings}
+    if family in DECODERS:
+        settings = {"pad_token_id": 0, **settings}
+        settings.pop("hidden_dropout_prob")  # they have none
     keys = KEYS.get(family, {})
     config = CONFIG_MAPPING[family](**{keys.get(key, key): value for key, value in settings.items()})
     model = AutoModelForSequenceClassification.from_config(config)
@@ -110,7 +118,8 @@ def make_model(family, seed, std=0.3, **settings):
         for name, parameter in model.named_parameters():
             parameter.normal_(1.0 if is_scale(name) else 0.0, std)
         for name, parameter in model.named_parameters():
-            if config.pad_token_id is not None and ("word_embeddings" in name or "tok_embeddings" in name):
+            words = ("word_embeddings", "tok_embeddings", "embed_tokens")
+            if config.pad_token_id is not None and any(word in name for word in words):
                 parameter[config.pad_token_id] = 0
     return model
 
@@ -180,6 +189,77 @@ SMALL = {
     "modernbert_without_padding": ("modernbert", dict(
         hidden_size=8, num_hidden_layers=2, num_attention_heads=2, pad_token_id=None,
         local_attention=6)),
+    "ernie": ("ernie", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2)),
+    "ernie_tasks": ("ernie", dict(hidden_size=12, num_hidden_layers=1, num_attention_heads=3,
+                                  use_task_id=True, hidden_act="relu")),
+    "data2vec_text": ("data2vec-text", dict(hidden_size=8, num_hidden_layers=2,
+                                            num_attention_heads=2, type_vocab_size=1)),
+    "megatron_bert": ("megatron-bert", dict(hidden_size=8, num_hidden_layers=3,
+                                            num_attention_heads=2)),
+    "roberta_prelayernorm": ("roberta-prelayernorm", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=4, num_labels=4,
+        problem_type="multi_label_classification")),
+    "xlm_roberta_xl": ("xlm-roberta-xl", dict(hidden_size=12, num_hidden_layers=2,
+                                              num_attention_heads=3, hidden_act="relu")),
+    "rembert": ("rembert", dict(hidden_size=12, embedding_size=6, num_hidden_layers=2,
+                                num_attention_heads=2, classifier_dropout_prob=0.2)),
+    "nomic_bert": ("nomic_bert", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2)),
+    "nomic_bert_wide": ("nomic_bert", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, head_dim=6, hidden_act="gelu",
+        rope_parameters={"rope_type": "default", "rope_theta": 50.0})),
+    "llama": ("llama", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
+                            num_key_value_heads=2)),
+    "llama_scaled": ("llama", dict(
+        hidden_size=12, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+        head_dim=8, attention_bias=True, mlp_bias=True, hidden_act="gelu", pad_token_id=2,
+        rope_parameters={"rope_type": "llama3", "rope_theta": 100.0, "factor": 4.0,
+                         "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                         "original_max_position_embeddings": 8})),
+    "llama_linear": ("llama", dict(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=2, num_labels=1,
+        problem_type="regression",
+        rope_parameters={"rope_type": "linear", "rope_theta": 10000.0, "factor": 3.0})),
+    "mistral": ("mistral", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
+                                num_key_value_heads=2, sliding_window=3)),
+    "mistral_global": ("mistral", dict(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2,
+        head_dim=6, sliding_window=None, num_labels=4,
+        problem_type="multi_label_classification")),
+    "qwen2": ("qwen2", dict(hidden_size=8, num_hidden_layers=3, num_attention_heads=4,
+                            num_key_value_heads=2, use_sliding_window=True, sliding_window=4,
+                            max_window_layers=1)),
+    "qwen2_yarn": ("qwen2", dict(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1,
+        rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
+                         "original_max_position_embeddings": 4})),
+    "qwen3": ("qwen3", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
+                            num_key_value_heads=2, head_dim=6)),
+    "qwen3_windows": ("qwen3", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
+        head_dim=4, attention_bias=True, use_sliding_window=True, sliding_window=2,
+        layer_types=["sliding_attention", "full_attention"], num_labels=1,
+        problem_type="regression")),
+    "smollm3": ("smollm3", dict(hidden_size=8, num_hidden_layers=3, num_attention_heads=2,
+                                num_key_value_heads=1, no_rope_layer_interval=2,
+                                attention_bias=True, mlp_bias=True)),
+    "smollm3_windows": ("smollm3", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
+        no_rope_layers=[1, 0], use_sliding_window=True, sliding_window=3)),
+    "olmo2": ("olmo2", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
+                            num_key_value_heads=2, attention_bias=True)),
+    "gemma2": ("gemma2", dict(hidden_size=8, num_hidden_layers=3, num_attention_heads=2,
+                              num_key_value_heads=1, head_dim=6, sliding_window=3,
+                              query_pre_attn_scalar=9, attn_logit_softcapping=5.0)),
+    "gemma2_plain": ("gemma2", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
+        head_dim=4, attention_bias=True, attn_logit_softcapping=None,
+        layer_types=["full_attention", "sliding_attention"], hidden_act="gelu")),
+    "gemma3_text": ("gemma3_text", dict(
+        hidden_size=8, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1,
+        head_dim=6, sliding_window=3, query_pre_attn_scalar=9, sliding_window_pattern=2,
+        rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000.0,
+                                            "factor": 2.0},
+                         "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}})),
 }
 
 

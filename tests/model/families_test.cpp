@@ -35,7 +35,9 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
   };
   EXPECT_EQ(visit(R"({"model_type": "gpt2"})"),
             "config.json: model_type: 'gpt2' is not supported; supported are bert, roberta, "
-            "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2");
+            "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
+            "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
+            "llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -45,8 +47,18 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
     Architectures::visit(weights::ConfigFile{directory / "config.json"},
                          [&]<class Family>() { seen.emplace_back(Family::model_type); });
   }
-  for (const auto* name : {"bert", "roberta", "distilbert", "xlm-roberta", "camembert", "electra",
-                           "mpnet", "albert", "modernbert", "deberta-v2"}) {
+  for (const auto* name : {"bert",           "roberta",
+                           "distilbert",     "xlm-roberta",
+                           "camembert",      "electra",
+                           "mpnet",          "albert",
+                           "modernbert",     "deberta-v2",
+                           "ernie",          "data2vec-text",
+                           "megatron-bert",  "roberta-prelayernorm",
+                           "xlm-roberta-xl", "rembert",
+                           "llama",          "mistral",
+                           "qwen2",          "qwen3",
+                           "smollm3",        "olmo2",
+                           "gemma2",         "gemma3_text"}) {
     EXPECT_NE(std::ranges::find(seen, name), seen.end()) << name;
   }
 }
@@ -77,7 +89,21 @@ TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
       {"mpnet", {30527, 768, 12, 12, 3072, 512, 0, 1}, 0.1, 0.1, 1e-12},
       {"albert", {30000, 4096, 12, 64, 16384, 512, 2, 0}, 0, 0.1, 1e-12, "gelu_new"},
       {"modernbert", {50368, 768, 22, 12, 1152, 8192, 0, 50283}, 0, 0, 1e-5},
-      {"deberta-v2", {128100, 1536, 24, 24, 6144, 512, 0, 0}, 0.1, 0.1, 1e-7}};
+      {"deberta-v2", {128100, 1536, 24, 24, 6144, 512, 0, 0}, 0.1, 0.1, 1e-7},
+      {"ernie", {30522, 768, 12, 12, 3072, 512, 2, 0}, 0.1, 0.1, 1e-12},
+      {"data2vec-text", {30522, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
+      {"megatron-bert", {29056, 1024, 24, 16, 4096, 512, 2, 0}, 0.1, 0.1, 1e-12},
+      {"roberta-prelayernorm", {50265, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
+      {"xlm-roberta-xl", {250880, 2560, 36, 32, 10240, 514, 1, 1}, 0.1, 0.1, 1e-5},
+      {"rembert", {250300, 1152, 32, 18, 4608, 512, 2, 0}, 0, 0.1, 1e-12},
+      {"llama", {32000, 4096, 32, 32, 11008, 2048, 0, -1}, 0, 0, 1e-6, "silu"},
+      {"mistral", {32000, 4096, 32, 32, 14336, 131072, 0, -1}, 0, 0, 1e-6, "silu"},
+      {"qwen2", {151936, 4096, 32, 32, 22016, 32768, 0, -1}, 0, 0, 1e-6, "silu"},
+      {"qwen3", {151936, 4096, 32, 32, 22016, 32768, 0, -1}, 0, 0, 1e-6, "silu"},
+      {"smollm3", {128256, 2048, 36, 16, 11008, 32768, 0, 128004}, 0, 0, 1e-6, "silu"},
+      {"olmo2", {50304, 4096, 32, 32, 11008, 2048, 0, 1}, 0, 0, 1e-5, "silu"},
+      {"gemma2", {256000, 2304, 26, 8, 9216, 8192, 0, 0}, 0, 0, 1e-6, "gelu_pytorch_tanh"},
+      {"gemma3_text", {262208, 2304, 26, 8, 9216, 131072, 0, 0}, 0, 0, 1e-6, "gelu_pytorch_tanh"}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.family);
     with_config(row.family, "", [&](const weights::ModelConfig& config) {
@@ -150,6 +176,26 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
        "layer_types: 'chunked' is not supported; supported are full_attention, sliding_attention"},
       {"modernbert", R"("num_attention_heads": 256)",
        "num_attention_heads: rotary positions need heads of an even size"},
+      {"ernie", R"("use_task_id": true, "task_type_vocab_size": 0)",
+       "task_type_vocab_size: 0 is not a whole number from 1 to 2147483647"},
+      {"llama", R"("num_key_value_heads": 5)",
+       "num_key_value_heads: 5 does not divide num_attention_heads, 32"},
+      {"llama", R"("head_dim": 5)", "head_dim: rotary positions need heads of an even size, not 5"},
+      {"llama", R"("rope_scaling": {"rope_type": "dynamic", "factor": 2.0})",
+       "rope_scaling.rope_type: 'dynamic' is not supported; supported are default, linear, llama3, "
+       "yarn"},
+      {"llama", R"("rope_parameters": {"full_attention": {"rope_theta": 1.0}})",
+       "rope_parameters.full_attention: is an object, where this family has a number"},
+      {"llama", R"("rope_parameters": {"rope_type": "linear"})", "rope_parameters.factor: missing"},
+      {"llama", R"("rope_parameters": {"partial_rotary_factor": 0.5})",
+       "rope_parameters.partial_rotary_factor: is not supported; supported is 1"},
+      {"llama", R"("rope_theta": 0)", "rope_theta: is not above 0"},
+      {"qwen3", R"("num_hidden_layers": 1, "layer_types": ["sliding_attention"])",
+       "layer_types: has sliding_attention, but the file has no window for it"},
+      {"smollm3", R"("no_rope_layers": [1])",
+       "no_rope_layers: has 1 numbers, but num_hidden_layers is 36"},
+      {"gemma2", R"("use_bidirectional_attention": true)",
+       "use_bidirectional_attention: true is not supported"},
       {"modernbert", R"("global_attn_every_n_layers": 0)",
        "global_attn_every_n_layers: 0 is not a whole number from 1 to 2147483647"}};
   for (const Row& row : rows) {
@@ -201,8 +247,12 @@ tensor::Depth depth_in(std::string_view name) {
   for (const std::string_view part : split(name, '.')) {
     if (const auto number = parse_number<std::int64_t>(part)) return {Part::layer, *number};
   }
-  for (const char* part : {"classifier", "pooler", "head.", "final_norm", "linear."}) {
+  for (const char* part : {"classifier", "pooler", "head.", "final_norm", "linear.", "score"}) {
     if (name.find(part) != name.npos) return {Part::head};
+  }
+  for (const char* norm :
+       {"encoder.ln", "roberta.encoder.LayerNorm", "prelayernorm.LayerNorm", "model.norm"}) {
+    if (name.find(norm) != name.npos) return {Part::head};
   }
   return {Part::embedding};
 }
@@ -277,7 +327,8 @@ TEST_P(LayersOfFamilies, HaveOneTableOfWords) {
   const auto words = std::ranges::find(parameters, tensor::Role::words, &tensor::Parameter::role);
   ASSERT_NE(words, parameters.end());
   EXPECT_TRUE(words->name.ends_with("word_embeddings.weight") ||
-              words->name.ends_with("tok_embeddings.weight"))
+              words->name.ends_with("tok_embeddings.weight") ||
+              words->name.ends_with("embed_tokens.weight"))
       << words->name;
   EXPECT_EQ(std::ranges::count(parameters, tensor::Role::words, &tensor::Parameter::role), 1);
 }

@@ -8,12 +8,25 @@
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/families/albert/albert.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
+#include <seqtrain/model/families/data2vec_text/data2vec_text.hpp>
 #include <seqtrain/model/families/deberta_v2/deberta_v2.hpp>
 #include <seqtrain/model/families/distilbert/distilbert.hpp>
 #include <seqtrain/model/families/electra/electra.hpp>
+#include <seqtrain/model/families/ernie/ernie.hpp>
+#include <seqtrain/model/families/gemma/gemma.hpp>
+#include <seqtrain/model/families/llama/llama.hpp>
+#include <seqtrain/model/families/megatron_bert/megatron_bert.hpp>
+#include <seqtrain/model/families/mistral/mistral.hpp>
 #include <seqtrain/model/families/modernbert/modernbert.hpp>
 #include <seqtrain/model/families/mpnet/mpnet.hpp>
+#include <seqtrain/model/families/olmo2/olmo2.hpp>
+#include <seqtrain/model/families/qwen2/qwen2.hpp>
+#include <seqtrain/model/families/qwen3/qwen3.hpp>
+#include <seqtrain/model/families/rembert/rembert.hpp>
 #include <seqtrain/model/families/roberta/roberta.hpp>
+#include <seqtrain/model/families/roberta_prelayernorm/roberta_prelayernorm.hpp>
+#include <seqtrain/model/families/smollm3/smollm3.hpp>
+#include <seqtrain/model/families/xlm_roberta_xl/xlm_roberta_xl.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
@@ -39,7 +52,10 @@ struct ArchitectureList {
 };
 
 /// The families that `load_classifier` knows.
-using Architectures = ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra,
-                                       Mpnet, Albert, ModernBert, DebertaV2>;
+using Architectures =
+    ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
+                     ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
+                     XlmRobertaXl, RemBert, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2,
+                     Gemma3Text>;
 
 }  // namespace seqtrain::model

@@ -30,7 +30,7 @@ struct LoRA {
   /// Tells whether the linear layer of this name is one that `target` means.
   [[nodiscard]] static bool fits(std::string_view target, std::string_view name) {
     const auto has = [&](const char* words) { return name.find(words) != name.npos; };
-    if (target == "attention") return has(".attention.") || has(".attn.");
+    if (target == "attention") return has(".attention.") || has("attn.");
     return target == "all" || name == target || name.ends_with(std::string{"."}.append(target));
   }
 

@@ -47,7 +47,7 @@ struct ModelConfig {
   std::int64_t num_hidden_layers = 12;
   std::int64_t num_attention_heads = 12;
   std::int64_t intermediate_size = 3072;
-  std::string hidden_act = "gelu";  ///< gelu, gelu_new, gelu_pytorch_tanh or relu
+  std::string hidden_act = "gelu";  ///< gelu, gelu_new, gelu_pytorch_tanh, relu or silu
   double hidden_dropout_prob = 0.1;
   double attention_probs_dropout_prob = 0.1;
   std::optional<double> classifier_dropout = {};
@@ -64,6 +64,7 @@ struct ModelConfig {
   bool mean_pooling = false;  ///< the head takes the mean of all tokens, not the first
   std::optional<SentenceForm> sentence = {};  ///< if the head is the one of sentence-transformers
   ConfigKeys keys = {};
+  bool may_have_silu = false;  ///< `hidden_act` may be silu
 
   [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }
   /// Names the labels LABEL_0, LABEL_1, …, unless there are `count` of them.
@@ -251,7 +252,7 @@ inline void read_pad_token_id(const json::Value& root, std::int64_t& id) {
 inline void ModelConfig::validate(const std::string& file) const {
   const FieldCheck check{file};
   detail::check_sizes(*this, check);
-  check.activation(hidden_act, keys.hidden_act);
+  if (!may_have_silu || hidden_act != "silu") check.activation(hidden_act, keys.hidden_act);
   check.probability(hidden_dropout_prob, keys.hidden_dropout_prob);
   check.probability(attention_probs_dropout_prob, keys.attention_probs_dropout_prob);
   check.probability(classifier_dropout_prob(), keys.classifier_dropout);

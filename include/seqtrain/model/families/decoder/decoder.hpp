@@ -1,0 +1,175 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/model/families/decoder/config.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/sentence_head.hpp>
+#include <seqtrain/tensor/batch.hpp>
+
+namespace seqtrain::model {
+
+/// The norms of a decoder's layer, by their names in the state_dict, and rules in which families
+/// differ. The defaults are for Llama. A layer has no norm whose name is empty.
+struct DecoderForm {
+  /// What the norms of queries and keys normalize.
+  enum class QueryNorm { none, each_head, all_heads };
+
+  std::string_view attention_norm = "input_layernorm";              ///< before attention
+  std::string_view feed_forward_norm = "post_attention_layernorm";  ///< before the network
+  std::string_view attention_result_norm = "";  ///< of what attention adds to the residual
+  std::string_view result_norm = "";            ///< of what the network adds to the residual
+  QueryNorm query_norm = QueryNorm::none;
+  double norm_offset = 0;          ///< added to the weights of norms
+  bool scales_embeddings = false;  ///< by the root of their size
+};
+
+namespace detail {
+
+[[nodiscard]] inline LayerTraits decoder_traits(const DecoderConfig& config,
+                                                const DecoderConfig::Layer& layer) {
+  LayerTraits traits{.activation = activation_kind(config.hidden_act),
+                     .heads = static_cast<std::size_t>(config.num_attention_heads),
+                     .gated = true,
+                     .rope = layer.rope,
+                     .causal = true,
+                     .key_heads = static_cast<std::size_t>(config.key_heads),
+                     .score_scale = config.score_scale,
+                     .score_cap = config.score_cap};
+  if (layer.window > 0) traits.reach = static_cast<std::size_t>(layer.window - 1);
+  return traits;
+}
+
+/// Makes layer `i` of a decoder, whose `norm1` is attention's and `norm2` the network's.
+[[nodiscard]] inline LayerParts decoder_layer(const Scope& scope, const DecoderConfig& config,
+                                              std::size_t i, const DecoderForm& form) {
+  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+  const std::int64_t size = config.head_size, queries = config.num_attention_heads * size;
+  const std::int64_t keys = config.key_heads * size;
+  const Scope attention = scope / "self_attn", mlp = scope / "mlp";
+  const auto norm = [&](const Scope& place, std::int64_t numbers) {
+    return LayerNorm::rms(place, numbers, config.layer_norm_eps, form.norm_offset);
+  };
+  const Linear q{attention / "q_proj", hidden, queries, config.attention_bias};
+  const Linear k{attention / "k_proj", hidden, keys, config.attention_bias};
+  const Linear v{attention / "v_proj", hidden, keys, config.attention_bias};
+  const Linear o{attention / "o_proj", queries, hidden, config.attention_output_bias};
+  std::optional<LayerNorm> query_norm, key_norm;
+  if (form.query_norm != DecoderForm::QueryNorm::none) {
+    const bool all = form.query_norm == DecoderForm::QueryNorm::all_heads;
+    query_norm = norm(attention / "q_norm", all ? queries : size);
+    key_norm = norm(attention / "k_norm", all ? keys : size);
+  }
+  const Linear active{mlp / "gate_proj", hidden, inner, config.mlp_bias};
+  const Linear gate{mlp / "up_proj", hidden, inner, config.mlp_bias};
+  const Linear down{mlp / "down_proj", inner, hidden, config.mlp_bias};
+  const auto named = [&](std::string_view name) {
+    return name.empty() ? std::nullopt : std::optional{norm(scope / name, hidden)};
+  };
+  const auto before = named(form.attention_norm);
+  const auto attention_result = named(form.attention_result_norm);
+  const auto middle = named(form.feed_forward_norm), result = named(form.result_norm);
+  return {.traits = decoder_traits(config, config.layers[i]),
+          .qkv = {q, k, v},
+          .attention_output = o,
+          .norm1 = before.value_or(LayerNorm::none()),
+          .intermediate = active,
+          .output = down,
+          .norm2 = middle.value_or(LayerNorm::none()),
+          .gate = gate,
+          .query_norm = query_norm,
+          .key_norm = key_norm,
+          .attention_result_norm = attention_result,
+          .result_norm = result};
+}
+
+[[nodiscard]] inline EncoderLayers decoder_layers(const Scope& scope, const DecoderConfig& config,
+                                                  const DecoderForm& form) {
+  EncoderLayers all{.layers = {},
+                    .dropout = {.attention = config.attention_probs_dropout_prob},
+                    .mean_pooling = config.mean_pooling,
+                    .last_pooling = !config.mean_pooling};
+  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+    const Scope layer = (scope / "layers").layer(static_cast<std::int64_t>(i));
+    all.layers.push_back(decoder_layer(layer, config, i, form));
+  }
+  put_norms_first(all, LayerNorm::rms(scope.after_layers() / "norm", config.hidden_size,
+                                      config.layer_norm_eps, form.norm_offset));
+  return all;
+}
+
+}  // namespace detail
+
+/// Computes the hidden states of last tokens, or the means of all, from ids: each token attends to
+/// those before it. `Family::form` says how its layers differ from Llama's.
+template <class Family>
+class DecoderEncoder {
+ public:
+  DecoderEncoder(const Scope& scope, const DecoderConfig& config)
+      : words_{scope / "embed_tokens", config.vocab_size, config.hidden_size, config.pad_token_id},
+        layers_{detail::decoder_layers(scope, config, Family::form)},
+        scale_{Family::form.scales_embeddings ? std::sqrt(static_cast<double>(config.hidden_size))
+                                              : 1} {
+    if (!config.sentence || config.mean_pooling) return;
+    throw InputError{"a decoder's first token has seen no other",
+                     {.object = "modules.json"},
+                     "use a sentence encoder with the mean of all tokens"};
+  }
+
+  /// Returns [rows, hidden].
+  at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
+    const at::Tensor hidden = compute(layers_, embed(batch, dropout), batch, dropout);
+    return layers_.mean_pooling ? pooled(hidden, batch, true)
+                                : last_tokens(hidden, batch, words_.padding_id);
+  }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout&) const {
+    const at::Tensor words = words_(batch.input_ids);
+    return scale_ == 1 ? words : words.mul(scale_);
+  }
+
+  [[nodiscard]] const EncoderLayers& layers() const { return layers_; }
+
+ private:
+  WordEmbedding words_;
+  EncoderLayers layers_;
+  double scale_;
+};
+
+/// One linear map without bias.
+class DecoderHead {
+ public:
+  DecoderHead(const Scope& root, const weights::ModelConfig& config)
+      : score_{root / "score", config.hidden_size, config.num_labels(), /*has_bias=*/false} {}
+
+  /// Returns logits [rows, labels] for pooled hidden states [rows, hidden].
+  at::Tensor operator()(const at::Tensor& pooled, Dropout&) const { return score_(pooled); }
+
+ private:
+  Linear score_;
+};
+
+/// The members of a family with Llama's layers. A family defines anew those in which it differs.
+template <class Family>
+struct DecoderFamily {
+  static constexpr std::string_view prefix = "model";
+  static constexpr DecoderForm form{};
+  using Config = DecoderConfig;
+  using Encoder = DecoderEncoder<Family>;
+  using Head = DecoderHead;
+
+  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
+};
+
+}  // namespace seqtrain::model
