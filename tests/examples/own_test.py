@@ -2,8 +2,11 @@
 """own_test.py DIR: runs each program of examples/own/ in DIR: a run must leave a report page, figures and a model card.
 Where a part changes the training, a run that is killed and resumed and one by two processes leave its parameters too."""
 
+import functools
+import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -20,10 +23,11 @@ DATA = TESTS.parent / "examples/data/nli/dev.jsonl"
 # What a program prints that shows its own part at work.
 SHOWN = {"own_head": "head.inner.weight", "own_loader": "", "own_loss": "", "own_metric": "top_2_accuracy",
          "own_model": "", "own_observer": "Worst step: ", "own_optimizer": "",
-         "own_rdrop": "", "own_sink": "metrics.json: ", "own_step": ""}
+         "own_rdrop": "", "own_sink": "metrics.json: ", "own_step": "", "own_gaussian": "pearson",
+         "own_two_heads": "head.is_first.weight"}
 # These programs train as mnli does, so a whole run shows all of them.
 OBSERVES = {"own_metric", "own_observer", "own_sink"}
-FLAGS = ["--train-file", str(DATA), "--dev-file", str(DATA), "--fraction-of-train-data", "0.2", "--batch-size", "8",
+FLAGS = ["--fraction-of-train-data", "0.2", "--batch-size", "8",
          "--epochs", "4", "--max-length", "24", "--threads", "1", "--replicas", "2", "--learning-rate", "1e-3",
          "--checkpoint-every", "3", "--resume", "auto", "--log-every", "1"]
 OF_PROGRAM = {"own_loader": ["--second-file", str(DATA)]}
@@ -79,9 +83,29 @@ def parameters(folder):
     return (folder / "model/model.safetensors").read_bytes()
 
 
+def numbers(folder):
+    """Writes a file of texts with numbers, the lengths of the texts, and returns it."""
+    file = folder / "numbers.jsonl"
+    texts = [json.loads(line)["sentence1"] for line in DATA.read_text().splitlines()]
+    file.write_text("".join(json.dumps({"text": text, "score": len(text) / 50}) + "\n" for text in texts))
+    return file
+
+
+def check_contrastive(program, model, scratch):
+    """Checks that the loss falls, and that the encoder and its tokenizer are saved."""
+    out = scratch / "encoder"
+    output = end(start([str(program), str(model), str(DATA), str(out)]))
+    losses = [float(loss) for loss in re.findall(r"loss (\d+\.\d+)", output)]
+    need(len(losses) >= 2 and losses[-1] < losses[0], f"the loss does not fall:\n{output}")
+    need((out / "model.safetensors").exists() and (out / "vocab.txt").exists(), "the encoder is not saved")
+
+
 def check(name, program, model, scratch):
+    data = str(numbers(scratch) if name == "own_gaussian" else DATA)
+
     def command(folder):
-        return [str(program), "--model", str(model), "--output-dir", str(folder), *FLAGS, *OF_PROGRAM.get(name, [])]
+        return [str(program), "--model", str(model), "--output-dir", str(folder), "--train-file", data,
+                "--dev-file", data, *FLAGS, *OF_PROGRAM.get(name, [])]
 
     whole = scratch / "whole"
     output = end(start(command(whole)))
@@ -103,18 +127,19 @@ def check(name, program, model, scratch):
 def main():
     programs = pathlib.Path(sys.argv[1])
     failed = 0
-    for name in SHOWN:
+    for name in [*SHOWN, "own_contrastive"]:
         with tempfile.TemporaryDirectory() as scratch:
             scratch = pathlib.Path(scratch)
             made_model.make(scratch / "model")
             try:
-                check(name, programs / name, scratch / "model", scratch)
+                run = check_contrastive if name == "own_contrastive" else functools.partial(check, name)
+                run(programs / name, scratch / "model", scratch)
                 print(f"{name}: passed")
             except Wrong as wrong:
                 failed += 1
                 print(f"{name}: {wrong}")
             shutil.rmtree(scratch / "model")
-    print(f"{len(SHOWN) - failed} passed, {failed} failed")
+    print(f"{len(SHOWN) + 1 - failed} passed, {failed} failed")
     sys.exit(failed > 0)
 
 

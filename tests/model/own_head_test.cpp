@@ -64,6 +64,71 @@ TEST(OwnHead, StandsOnAnyBackend) {
   }
 }
 
+/// Sums the states of all tokens: those of padding are 0.
+struct SumOfTokens : torch::nn::Module {
+  SumOfTokens(std::int64_t hidden_size, std::int64_t labels)
+      : outer{register_module("outer", torch::nn::Linear(hidden_size, labels))} {}
+
+  at::Tensor forward(const at::Tensor& tokens) { return outer(tokens.sum(1)); }
+
+  torch::nn::Linear outer;
+};
+
+TEST(OwnHead, TakesTheStatesOfAllTokens) {
+  for (const char* const family : {"bert", "modernbert", "deberta-v2", "mpnet"}) {
+    SCOPED_TRACE(family);
+    const tests::MadeCheckpoint checkpoint{{.family = family}};
+    const auto batch = tests::MadeCheckpoint::batch(0);
+    auto options = options_with(Pooling::mean);
+    options.head = own_head<SumOfTokens>(Pooling::none);
+    auto model = load_classifier(checkpoint.path(), options);
+    EXPECT_FALSE(model.has_kernels());
+    const at::Tensor tokens = model.hidden(batch);
+    ASSERT_EQ(tokens.dim(), 3);
+    EXPECT_EQ(tokens.size(1), batch.width);
+    auto mean = load_classifier(checkpoint.path(), options_with(Pooling::mean));
+    const at::Tensor pooled = mean.hidden(batch);
+    for (std::int64_t row = 0; row < batch.rows; ++row) {
+      const auto length = batch.lengths[static_cast<std::size_t>(row)];
+      const at::Tensor of_row = tokens.select(0, row);
+      EXPECT_EQ(of_row.slice(0, length).abs().sum().item<float>(), 0);
+      const at::Tensor difference = of_row.sum(0).div(length).sub(pooled.select(0, row));
+      EXPECT_LT(difference.abs().max().item<float>(), 1e-5F);
+    }
+    (void)model.accumulate(batch, 1);
+    EXPECT_GT(parameter(model, "head.outer.weight").gradient.abs().max().item<float>(), 0);
+    EXPECT_GT(parameter(model, "embeddings.weight").gradient.abs().max().item<float>(), 0);
+  }
+}
+
+/// A loss takes the hidden states if there is no head, and the encoder learns from it.
+TEST(NoHead, GivesTheHiddenStatesToALoss) {
+  const tests::MadeCheckpoint checkpoint;
+  const auto batch = tests::MadeCheckpoint::batch(0);
+  auto options = options_with(Pooling::mean);
+  options.head = no_head(Pooling::mean);
+  auto kernels = load_classifier(checkpoint.path(), options);
+  options.autograd = true;
+  auto operators = load_classifier(checkpoint.path(), options);
+  EXPECT_TRUE(kernels.has_kernels());
+  for (AnyClassifier* const model : {&kernels, &operators}) {
+    model->set_loss([](const at::Tensor& states, const tensor::Batch&) {
+      return states.matmul(states.t()).softmax(1).square().sum(1);
+    });
+    const at::Tensor states = model->hidden(batch);
+    EXPECT_EQ(states.size(0), batch.rows);
+    EXPECT_EQ(states.size(1), model->config().hidden_size);
+    const auto logits = model->logits(batch);
+    EXPECT_EQ(logits(0, 1), states[0][1].item<float>());
+    (void)model->accumulate(batch, 1);
+  }
+  for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
+    const auto &ours = kernels.parameters()[i], &theirs = operators.parameters()[i];
+    EXPECT_TRUE(ours.name.starts_with("bert.")) << ours.name;
+    EXPECT_LT((ours.gradient - theirs.gradient).abs().max().item<float>(), 1e-4F) << ours.name;
+  }
+}
+
 TEST(OwnHead, PoolsAsItIsAsked) {
   const tests::MadeCheckpoint checkpoint;
   const auto batch = tests::MadeCheckpoint::batch(0);

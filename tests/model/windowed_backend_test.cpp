@@ -224,6 +224,8 @@ class NotedBackend : public Backend {
     return at::tensor(first).unsqueeze(1) * weight_;
   }
 
+  at::Tensor hidden(const data::Batch& batch) override { return logits(batch); }
+
  private:
   at::Tensor weight_;
   std::vector<Call>* calls_;

@@ -202,6 +202,8 @@ class FewShotBackend : public model::Backend {
     return backend_->logits(batch);
   }
 
+  at::Tensor hidden(const data::Batch& batch) override { return backend_->hidden(batch); }
+
  private:
   /// Returns the number of counted changes of the parameters. An optimizer may leave its own
   /// uncounted.

@@ -69,6 +69,13 @@ class AnyClassifier {
   metrics::Logits logits(const data::Batch& batch,
                          std::vector<text::DecidingWindow>* deciding = nullptr);
 
+  /// Returns the hidden states that the head takes, on the model's device, fp32, in evaluation mode
+  /// and without gradients: [rows, hidden], pooled as the family does or `ClassifierOptions::head`
+  /// says, or [rows, width, hidden]. A head of one's own takes them with gradients, and so does a
+  /// loss if there is `no_head`. Throws as `accumulate` does, and `InputError` if the model reads
+  /// windows.
+  at::Tensor hidden(const data::Batch& batch);
+
   /// Returns the weight of a batch in a mean over several batches: the sum of its rows' weights in
   /// the loss. With these weights, gradients accumulated over several batches equal the gradients
   /// of one batch with all rows.

@@ -51,6 +51,11 @@ class Backend {
   /// adapters, there are as many columns as the head with the most labels has.
   virtual at::Tensor logits(const data::Batch& batch) = 0;
 
+  /// Returns the hidden states that the head takes, fp32, in evaluation mode and without gradients:
+  /// [rows, hidden], or [rows, width, hidden] if `OwnHead` says so. Throws `InputError` if the
+  /// backend reads windows.
+  virtual at::Tensor hidden(const data::Batch& batch) = 0;
+
   /// Returns `logits`, and sets `deciding` to the window of each row that decided; empty if this
   /// backend reads no windows.
   virtual at::Tensor logits_by_window(const data::Batch& batch,

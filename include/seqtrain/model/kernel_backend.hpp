@@ -68,6 +68,8 @@ class KernelBackend : public Backend {
     return at::cat(logits);
   }
 
+  at::Tensor hidden(const data::Batch& batch) override { return evaluate(batch); }
+
   bool add_adapter(std::unique_ptr<Network> adapter, Precision precision) override {
     const auto kernels = adapter->kernels({}, precision, true);
     if (!kernels || !encoder_->take_adapter(*kernels)) return false;

@@ -28,12 +28,15 @@ namespace seqtrain::model {
 /// bits depend on the batch in which a row came first; deterministic operators keep none.
 class OperatorBackend : public Backend {
  public:
+  /// If `keeps_tokens`, the head takes the states of all tokens.
   OperatorBackend(const Network& network, std::span<const tensor::Parameter> parameters,
-                  c10::Device device, Precision precision, bool encoder_frozen)
+                  c10::Device device, Precision precision, bool encoder_frozen,
+                  bool keeps_tokens = false)
       : network_{&network},
         device_{device},
         precision_{precision},
         encoder_frozen_{encoder_frozen},
+        keeps_tokens_{keeps_tokens},
         frozen_states_{parameters} {
     for (const auto& parameter : parameters) {
       if (parameter.touched) words_ = parameter.touched;
@@ -43,13 +46,18 @@ class OperatorBackend : public Backend {
   at::Tensor accumulate(const StepInputs& step) override {
     Dropout dropout{step.stream.at(0), device_};
     touch_words(step.batch);
-    const auto input = tensor::to_device(step.batch, device_);
+    const auto input = to_device(step.batch);
     return loss_and_backward(step, head(states(step.batch, input, dropout), dropout), input);
   }
 
   at::Tensor logits(const data::Batch& batch) override {
     Dropout off;
-    return head(states(batch, tensor::to_device(batch, device_), off), off);
+    return head(states(batch, to_device(batch), off), off);
+  }
+
+  at::Tensor hidden(const data::Batch& batch) override {
+    Dropout off;
+    return states(batch, to_device(batch), off).to(at::kFloat);
   }
 
  protected:
@@ -78,7 +86,8 @@ class OperatorBackend : public Backend {
   template <class Compute>
   at::Tensor frozen_states(const data::Batch& batch, const Compute& compute) {
     const at::NoGradGuard no_gradients;
-    return operators_keep_states(device_) ? frozen_states_(batch, compute) : compute();
+    return operators_keep_states(device_) && !keeps_tokens_ ? frozen_states_(batch, compute)
+                                                            : compute();
   }
 
   const Network* network_;
@@ -87,7 +96,13 @@ class OperatorBackend : public Backend {
   bool encoder_frozen_;
 
  private:
-  /// Returns the pooled hidden states of a batch, [rows, hidden].
+  [[nodiscard]] tensor::Batch to_device(const data::Batch& batch) const {
+    auto input = tensor::to_device(batch, device_);
+    input.keeps_tokens = keeps_tokens_;
+    return input;
+  }
+
+  /// Returns the hidden states of a batch that the head takes.
   [[nodiscard]] at::Tensor states(const data::Batch& batch, const tensor::Batch& input,
                                   Dropout& dropout) {
     const auto encode = [&](Dropout& by) {
@@ -98,6 +113,7 @@ class OperatorBackend : public Backend {
     return encoder_frozen_ ? frozen_states(batch, [&] { return encode(off); }) : encode(dropout);
   }
 
+  bool keeps_tokens_;
   FrozenStates frozen_states_;
   std::shared_ptr<tensor::RowSet> words_;  ///< `touched` of the table of words on a device
 };

@@ -13,8 +13,14 @@
 
 namespace seqtrain::model {
 
-/// How the hidden states of a text's tokens become one vector.
-enum class Pooling { first_token, mean };
+/// How the hidden states of a text's tokens become what the head takes.
+enum class Pooling {
+  first_token,
+  mean,
+  /// The head takes the states of all tokens, [rows, width, hidden], which are 0 for padding.
+  /// ATen's operators then compute the encoder.
+  none
+};
 
 /// A head of any class: it computes logits [rows, outputs] of pooled hidden states [rows, hidden],
 /// fp32. Any backend computes the encoder below it.
@@ -75,6 +81,23 @@ template <class Module>
                 auto module = std::make_shared<Module>(hidden_size, labels);
                 return std::make_shared<HeadOfModule<Module>>(std::move(module));
               },
+          .pooling = pooling};
+}
+
+/// The head that returns the hidden states which it takes.
+class NoHead : public AnyHead {
+ public:
+  void to(c10::Device) override {}
+  [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> parameters() const override {
+    return {};
+  }
+  [[nodiscard]] at::Tensor forward(const at::Tensor& pooled, bool) const override { return pooled; }
+};
+
+/// Returns what takes the place of a head in an encoder whose logits are the hidden states: a loss
+/// takes them, and the parameters that learn are the encoder's.
+[[nodiscard]] inline OwnHead no_head(Pooling pooling = Pooling::mean) {
+  return {.make = [](std::int64_t, std::int64_t) { return std::make_shared<NoHead>(); },
           .pooling = pooling};
 }
 

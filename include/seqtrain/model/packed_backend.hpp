@@ -73,6 +73,12 @@ class PackedBackend : public OperatorBackend {
     return head(evaluate(batch, input, rows_of(batch, input)), off);
   }
 
+  at::Tensor hidden(const data::Batch& batch) override {
+    if (needs_operators(batch)) return OperatorBackend::hidden(batch);
+    const auto input = tensor::to_device_packed(batch, device_);
+    return evaluate(batch, input, rows_of(batch, input)).to(at::kFloat);
+  }
+
  private:
   static std::int64_t longest(const data::Batch& batch) {
     const std::int64_t length = *std::ranges::max_element(batch.lengths);

@@ -13,6 +13,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full_like.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/backend.hpp>
@@ -67,6 +68,12 @@ class WindowedBackend : public Backend {
   at::Tensor logits(const data::Batch& batch) override {
     const auto cut = cut_into_windows(batch);
     return of_texts(logits_of_windows(cut), cut.counts);
+  }
+
+  at::Tensor hidden(const data::Batch&) override {
+    throw InputError{"reads texts in windows, and a text has no hidden states of its own",
+                     {.object = "model"},
+                     "leave out ClassifierOptions::windows"};
   }
 
   at::Tensor logits_by_window(const data::Batch& batch,

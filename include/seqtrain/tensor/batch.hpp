@@ -33,6 +33,7 @@ struct Batch {
   /// int32 [rows + 2]: the first token of each row, of the row of zeros, and the number of tokens.
   /// Undefined if not packed.
   at::Tensor starts = {};
+  bool keeps_tokens = false;  ///< true if an encoder is to return the states of all tokens
 };
 
 /// The number of tokens of a packed batch is a multiple of this.

@@ -14,11 +14,13 @@
 
 namespace seqtrain::model {
 
-/// Returns [rows, hidden]: the mean of each row's tokens, or its first token.
+/// Returns [rows, hidden]: the mean of each row's tokens, or its first token. Returns all tokens,
+/// with 0 for padding, if the batch keeps them.
 inline at::Tensor pooled(const at::Tensor& hidden, const tensor::Batch& batch, bool mean) {
-  if (!mean) return hidden.select(1, 0);
+  if (!mean && !batch.keeps_tokens) return hidden.select(1, 0);
   const at::Tensor is_token = tensor::attention_mask(batch).view(batch.input_ids.sizes());
-  return hidden.mul(is_token.unsqueeze(-1)).sum(1).div(batch.lengths.unsqueeze(1));
+  const at::Tensor tokens = hidden.mul(is_token.unsqueeze(-1));
+  return batch.keeps_tokens ? tokens : tokens.sum(1).div(batch.lengths.unsqueeze(1));
 }
 
 /// Returns [rows, hidden]: the last token of each row that is not the padding token, as

@@ -135,6 +135,15 @@ SEQTRAIN_SEPARATE metrics::Logits AnyClassifier::logits(
   });
 }
 
+SEQTRAIN_SEPARATE at::Tensor AnyClassifier::hidden(const data::Batch& batch) {
+  check_ids(batch, config(), longest_row());
+  const char* const advice = state_->options.only_predicts ? fewer_texts : smaller_batches;
+  return within_memory(batch, advice, [&] {
+    const at::NoGradGuard no_gradients;
+    return state_->made.backend->hidden(batch);
+  });
+}
+
 SEQTRAIN_SEPARATE double AnyClassifier::weight_of(const data::Batch& batch) const {
   check_labels(batch, config());
   return state_->loss.weight_of(batch);

@@ -74,7 +74,9 @@ inline std::string unusual_forms(const Network& network) {
 /// Returns the layers of a network if `packed::PackedBackend` can compute them.
 inline std::optional<EncoderLayers> packed_layers(const Network& network, Precision precision,
                                                   const ClassifierOptions& options) {
-  if (options.autograd || !has_attention(options.device, "aten::_efficient_attention_forward") ||
+  const bool keeps_tokens = options.head && options.head->pooling == Pooling::none;
+  if (options.autograd || keeps_tokens ||
+      !has_attention(options.device, "aten::_efficient_attention_forward") ||
       (precision == Precision::bf16 && is_old(options.device))) {
     return {};
   }
@@ -102,10 +104,11 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
                                            const ClassifierOptions& options) {
   Network& network = *loaded.network;
   if (!options.device.is_cpu()) detail::track_words(loaded);
+  const bool keeps_tokens = options.head && options.head->pooling == Pooling::none;
   const bool frozen = options.freeze_encoder || options.only_predicts;
   MadeBackend made;
   std::unique_ptr<cpu::AnyEncoder> kernels;
-  if (options.device.is_cpu() && !options.autograd) {
+  if (options.device.is_cpu() && !options.autograd && !keeps_tokens) {
     kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
   }
   made.by_hand = kernels != nullptr;
@@ -134,7 +137,7 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
         detail::computes_windows(*layers, options.device, type_of_products(precision)));
   } else {
     made.backend = std::make_unique<OperatorBackend>(network, loaded.parameters, options.device,
-                                                     precision, frozen);
+                                                     precision, frozen, keeps_tokens);
   }
   return made;
 }
