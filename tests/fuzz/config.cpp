@@ -15,6 +15,7 @@
 #include <seqtrain/model/families/modernbert/config.hpp>
 #include <seqtrain/model/families/mpnet/config.hpp>
 #include <seqtrain/model/families/olmo2/config.hpp>
+#include <seqtrain/model/families/phi3/config.hpp>
 #include <seqtrain/model/families/qwen2/config.hpp>
 #include <seqtrain/model/families/qwen3/config.hpp>
 #include <seqtrain/model/families/rembert/config.hpp>
@@ -73,6 +74,7 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_megatron_bert_config);
   check(text, model::read_mistral_config);
   check(text, model::read_olmo2_config);
+  check(text, model::read_phi3_config);
   check(text, model::read_qwen2_config);
   check(text, model::read_qwen3_config);
   check(text, model::read_rembert_config);

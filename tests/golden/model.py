@@ -24,7 +24,8 @@ from safetensors.torch import load_file, save_file
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 
 STEPS = 50
-DECODERS = ("llama", "mistral", "qwen2", "qwen3", "smollm3", "olmo2", "gemma2", "gemma3_text")
+DECODERS = ("llama", "mistral", "qwen2", "qwen3", "smollm3", "olmo2", "gemma2", "gemma3_text",
+            "phi3")
 UNTYPED = ("distilbert", "mpnet", "modernbert", *DECODERS)  # families without token types
 
 
@@ -260,6 +261,12 @@ SMALL = {
         rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000.0,
                                             "factor": 2.0},
                          "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}})),
+    "phi3": ("phi3", dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
+                          num_key_value_heads=2, sliding_window=4)),
+    "phi3_partial": ("phi3", dict(
+        hidden_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
+        resid_pdrop=0.1, rope_parameters={"rope_type": "default", "rope_theta": 100.0,
+                                          "partial_rotary_factor": 0.5})),
 }
 
 

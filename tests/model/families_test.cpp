@@ -37,7 +37,7 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
             "config.json: model_type: 'gpt2' is not supported; supported are bert, roberta, "
             "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
             "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
-            "llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text");
+            "llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -47,18 +47,31 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
     Architectures::visit(weights::ConfigFile{directory / "config.json"},
                          [&]<class Family>() { seen.emplace_back(Family::model_type); });
   }
-  for (const auto* name : {"bert",           "roberta",
-                           "distilbert",     "xlm-roberta",
-                           "camembert",      "electra",
-                           "mpnet",          "albert",
-                           "modernbert",     "deberta-v2",
-                           "ernie",          "data2vec-text",
-                           "megatron-bert",  "roberta-prelayernorm",
-                           "xlm-roberta-xl", "rembert",
-                           "llama",          "mistral",
-                           "qwen2",          "qwen3",
-                           "smollm3",        "olmo2",
-                           "gemma2",         "gemma3_text"}) {
+  for (const auto* name : {"bert",
+                           "roberta",
+                           "distilbert",
+                           "xlm-roberta",
+                           "camembert",
+                           "electra",
+                           "mpnet",
+                           "albert",
+                           "modernbert",
+                           "deberta-v2",
+                           "ernie",
+                           "data2vec-text",
+                           "megatron-bert",
+                           "roberta-prelayernorm",
+                           "xlm-roberta-xl",
+                           "rembert",
+                           "llama",
+                           "mistral",
+                           "qwen2",
+                           "qwen3",
+                           "smollm3",
+                           "olmo2",
+                           "gemma2",
+                           "gemma3_text",
+                           "phi3"}) {
     EXPECT_NE(std::ranges::find(seen, name), seen.end()) << name;
   }
 }
@@ -103,6 +116,7 @@ TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
       {"smollm3", {128256, 2048, 36, 16, 11008, 32768, 0, 128004}, 0, 0, 1e-6, "silu"},
       {"olmo2", {50304, 4096, 32, 32, 11008, 2048, 0, 1}, 0, 0, 1e-5, "silu"},
       {"gemma2", {256000, 2304, 26, 8, 9216, 8192, 0, 0}, 0, 0, 1e-6, "gelu_pytorch_tanh"},
+      {"phi3", {32064, 3072, 32, 32, 8192, 4096, 0, 32000}, 0, 0, 1e-5, "silu"},
       {"gemma3_text", {262208, 2304, 26, 8, 9216, 131072, 0, 0}, 0, 0, 1e-6, "gelu_pytorch_tanh"}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.family);
@@ -188,7 +202,12 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
        "rope_parameters.full_attention: is an object, where this family has a number"},
       {"llama", R"("rope_parameters": {"rope_type": "linear"})", "rope_parameters.factor: missing"},
       {"llama", R"("rope_parameters": {"partial_rotary_factor": 0.5})",
-       "rope_parameters.partial_rotary_factor: is not supported; supported is 1"},
+       "partial_rotary_factor: is not supported; supported is 1"},
+      {"phi3", R"("rope_scaling": {"type": "longrope", "long_factor": [1.0]})",
+       "rope_scaling.type: 'longrope' is not supported; supported are default, linear, llama3, "
+       "yarn"},
+      {"phi3", R"("partial_rotary_factor": 1.5)",
+       "partial_rotary_factor: does not give an even part of head_dim"},
       {"llama", R"("rope_theta": 0)", "rope_theta: is not above 0"},
       {"qwen3", R"("num_hidden_layers": 1, "layer_types": ["sliding_attention"])",
        "layer_types: has sliding_attention, but the file has no window for it"},

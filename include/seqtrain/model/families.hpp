@@ -20,6 +20,7 @@
 #include <seqtrain/model/families/modernbert/modernbert.hpp>
 #include <seqtrain/model/families/mpnet/mpnet.hpp>
 #include <seqtrain/model/families/olmo2/olmo2.hpp>
+#include <seqtrain/model/families/phi3/phi3.hpp>
 #include <seqtrain/model/families/qwen2/qwen2.hpp>
 #include <seqtrain/model/families/qwen3/qwen3.hpp>
 #include <seqtrain/model/families/rembert/rembert.hpp>
@@ -56,6 +57,6 @@ using Architectures =
     ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
                      ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
                      XlmRobertaXl, RemBert, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2,
-                     Gemma3Text>;
+                     Gemma3Text, Phi3>;
 
 }  // namespace seqtrain::model

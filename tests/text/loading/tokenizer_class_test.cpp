@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +47,19 @@ TEST_F(TokenizerClass, IsNamedByTokenizerConfigThenByConfigThenByTheModelType) {
 TEST_F(TokenizerClass, OfModernBertIsAlwaysTokenizerJson) {
   write("config.json", R"({"model_type": "modernbert", "tokenizer_class": "BertTokenizer"})");
   EXPECT_EQ(kind(), TokenizerKind::file);
+}
+
+TEST_F(TokenizerClass, IsThatOfARelatedFamilyForNewerModelTypes) {
+  const std::pair<const char*, TokenizerKind> types[] = {
+      {"ernie", TokenizerKind::bert},
+      {"megatron-bert", TokenizerKind::bert},
+      {"data2vec-text", TokenizerKind::roberta},
+      {"roberta-prelayernorm", TokenizerKind::roberta}};
+  for (const auto& [type, expected] : types) {
+    write("config.json", R"({"model_type": ")" + std::string{type} + "\"}");
+    EXPECT_EQ(kind(), expected) << type;
+    EXPECT_EQ(gives_token_types(TokenizerFolder{folder_.path()}), expected == TokenizerKind::bert);
+  }
 }
 
 TEST_F(TokenizerClass, FollowsFromTheFilesIfNoFileNamesIt) {

@@ -176,7 +176,10 @@ struct LayerForm {
       layer.traits.key_heads > 0 ? static_cast<std::int64_t>(layer.traits.key_heads) : heads;
   std::vector<at::Tensor> qkv;
   for (const Linear& map : layer.qkv) qkv.push_back(map(x));
-  if (qkv.size() == 1) qkv = qkv[0].chunk(3, -1);
+  if (qkv.size() == 1) {
+    const std::int64_t size = head_size(layer), keys = key_heads * size;
+    qkv = qkv[0].split_with_sizes({heads * size, keys, keys}, -1);
+  }
   const std::array<const std::optional<LayerNorm>*, 2> norms{&layer.query_norm, &layer.key_norm};
   for (std::size_t i = 0; i < 3; ++i) {
     const auto* const norm = i < 2 && norms[i]->has_value() ? &**norms[i] : nullptr;

@@ -28,7 +28,8 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   add("heads of another size",
       layer.attention_output.weight.size(0) != layer.attention_output.weight.size(1));
   add("scaled or capped scores", traits.score_scale != 0 || traits.score_cap != 0);
-  add("scaled rotary positions", traits.rope.scaling != Rope::Scaling::none);
+  add("scaled or partial rotary positions",
+      traits.rope.scaling != Rope::Scaling::none || traits.rope.share != 1);
   add("gates of a linear layer of their own", layer.gate.has_value());
   add("SiLU", traits.activation == ActivationKind::silu);
 }

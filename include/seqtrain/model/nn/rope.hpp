@@ -23,9 +23,15 @@ struct Rope {
   double original_length = 0;  ///< tokens of a text in pre-training
   double magnitude = 1;        ///< factor of cosines and sines
   bool whole_pairs = true;     ///< yarn's bounds are numbers of pairs, without fractions
+  double share = 1;            ///< the part of a head's numbers that is rotated, from the first on
 
   bool operator==(const Rope&) const = default;
 };
+
+/// Returns how many of a head's `size` numbers are rotated.
+[[nodiscard]] inline std::int64_t rotated_size(const Rope& rope, std::int64_t size) {
+  return static_cast<std::int64_t>(static_cast<double>(size) * rope.share);
+}
 
 namespace detail {
 

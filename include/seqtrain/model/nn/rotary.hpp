@@ -19,9 +19,11 @@ namespace seqtrain::model {
 /// with its position, so that scores depend on distances.
 class Rotary {
  public:
-  /// Makes the angles of tokens with these positions, for heads of an even size.
+  /// Makes the angles of tokens with these positions, for heads of a size of which an even number
+  /// is rotated.
   Rotary(const at::Tensor& positions, std::int64_t size, const Rope& rope) {
-    const at::Tensor turned = positions.unsqueeze(-1).mul(of_one_position(positions, size, rope));
+    const at::Tensor one = of_one_position(positions, rotated_size(rope, size), rope);
+    const at::Tensor turned = positions.unsqueeze(-1).mul(one);
     at::Tensor cos = turned.cos(), sin = turned.sin();
     if (rope.magnitude != 1) {
       cos = cos.mul(rope.magnitude);
@@ -38,12 +40,18 @@ class Rotary {
   /// Turns x [..., size], whose dimensions before the last one are broadcast with the positions';
   /// -1 as `direction` turns it back. The result has x's type and is computed in fp32.
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, double direction = 1) const {
-    const at::Tensor wide = x.to(at::kFloat);
-    const at::Tensor turned = wide.roll(x.size(-1) / 2, -1);
-    return wide.mul(cos_).addcmul(turned, sin_, direction).to(x.scalar_type());
+    const std::int64_t size = cos_.size(-1), rest = x.size(-1) - size;
+    if (rest == 0) return turned(x, direction);
+    return at::cat({turned(x.narrow(-1, 0, size), direction), x.narrow(-1, size, rest)}, -1);
   }
 
  private:
+  [[nodiscard]] at::Tensor turned(const at::Tensor& x, double direction) const {
+    const at::Tensor wide = x.to(at::kFloat);
+    const at::Tensor other_half = wide.roll(x.size(-1) / 2, -1);
+    return wide.mul(cos_).addcmul(other_half, sin_, direction).to(x.scalar_type());
+  }
+
   static at::Tensor of_one_position(const at::Tensor& positions, std::int64_t size,
                                     const Rope& rope) {
     const auto options = positions.options().dtype(at::kFloat);
@@ -55,7 +63,7 @@ class Rotary {
     return sent(at::tensor(scaled, at::kFloat), positions.device());
   }
 
-  at::Tensor cos_, sin_;  ///< as positions, with a last dimension of `size`
+  at::Tensor cos_, sin_;  ///< as positions, with a last dimension of as many as are rotated
 };
 
 }  // namespace seqtrain::model

@@ -32,8 +32,9 @@ namespace detail {
 
 /// Tells whether the tokenizers of that family give token types if no file names their class.
 [[nodiscard]] inline bool family_gives_token_types(std::string_view model_type) {
-  return model_type == "bert" || model_type == "distilbert" || model_type == "electra" ||
-         model_type == "deberta-v2";
+  constexpr std::array<std::string_view, 6> families{"bert",       "distilbert", "electra",
+                                                     "deberta-v2", "ernie",      "megatron-bert"};
+  return std::ranges::find(families, model_type) != families.end();
 }
 
 using KindOfName = std::pair<std::string_view, TokenizerKind>;
@@ -62,11 +63,20 @@ inline constexpr KindOfName tokenizer_classes[] = {
 
 /// The class that transformers 5 takes for a `model_type` if no file names one.
 inline constexpr KindOfName kinds_of_model_types[] = {
-    {"albert", TokenizerKind::albert},       {"bert", TokenizerKind::bert},
-    {"camembert", TokenizerKind::camembert}, {"deberta-v2", TokenizerKind::deberta_v2},
-    {"distilbert", TokenizerKind::bert},     {"electra", TokenizerKind::bert},
-    {"modernbert", TokenizerKind::file},     {"mpnet", TokenizerKind::mpnet},
-    {"roberta", TokenizerKind::roberta},     {"xlm-roberta", TokenizerKind::xlm_roberta}};
+    {"albert", TokenizerKind::albert},
+    {"bert", TokenizerKind::bert},
+    {"camembert", TokenizerKind::camembert},
+    {"data2vec-text", TokenizerKind::roberta},
+    {"deberta-v2", TokenizerKind::deberta_v2},
+    {"distilbert", TokenizerKind::bert},
+    {"electra", TokenizerKind::bert},
+    {"ernie", TokenizerKind::bert},
+    {"megatron-bert", TokenizerKind::bert},
+    {"modernbert", TokenizerKind::file},
+    {"mpnet", TokenizerKind::mpnet},
+    {"roberta", TokenizerKind::roberta},
+    {"roberta-prelayernorm", TokenizerKind::roberta},
+    {"xlm-roberta", TokenizerKind::xlm_roberta}};
 
 template <class Table>
 [[nodiscard]] std::optional<TokenizerKind> find_kind(const Table& table, std::string_view name) {

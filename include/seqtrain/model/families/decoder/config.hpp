@@ -27,8 +27,9 @@ struct DecoderConfig : weights::ModelConfig {
   bool attention_bias = false;         ///< of queries, keys and values
   bool attention_output_bias = false;  ///< of attention's output map
   bool mlp_bias = false;
-  double score_scale = 0;  ///< factor of scores; 0 for 1 / √head_size
-  double score_cap = 0;    ///< scores stay below it; 0 if they may be of any size
+  double residual_dropout = 0;  ///< rate for what the parts of a layer add to the residual
+  double score_scale = 0;       ///< factor of scores; 0 for 1 / √head_size
+  double score_cap = 0;         ///< scores stay below it; 0 if they may be of any size
   std::vector<Layer> layers = {};
 };
 
@@ -87,9 +88,16 @@ inline void read_attention_bias(const json::Value& root, DecoderConfig& config) 
   config.attention_output_bias = config.attention_bias;
 }
 
+/// Throws `InputError` unless all numbers of a head are rotated.
+inline void check_not_partial(const weights::ConfigFile& file, const Rope& rope) {
+  weights::FieldCheck{file.name()}.require(rope.share == 1, "partial_rotary_factor",
+                                           "is not supported; supported is 1");
+}
+
 /// Gives all layers the rotary positions of the file.
-inline void read_ropes(const json::Value& root, DecoderConfig& config, double base) {
-  const Rope rope = rope_of_all_layers(root, base, config.max_position_embeddings);
+inline void read_ropes(const weights::ConfigFile& file, DecoderConfig& config, double base) {
+  const Rope rope = rope_of_all_layers(file.root(), base, config.max_position_embeddings);
+  check_not_partial(file, rope);
   for (DecoderConfig::Layer& layer : config.layers) layer.rope = rope;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -32,6 +33,7 @@ struct DecoderForm {
   std::string_view result_norm = "";            ///< of what the network adds to the residual
   QueryNorm query_norm = QueryNorm::none;
   double norm_offset = 0;          ///< added to the weights of norms
+  bool fused = false;              ///< one map of queries, keys and values, and one of both gates
   bool scales_embeddings = false;  ///< by the root of their size
 };
 
@@ -51,28 +53,40 @@ namespace detail {
   return traits;
 }
 
+/// Makes the maps of queries, keys and values, or the one of all three.
+[[nodiscard]] inline std::vector<Linear> decoder_qkv(const Scope& attention,
+                                                     const DecoderConfig& config, bool fused) {
+  const std::int64_t hidden = config.hidden_size;
+  const std::int64_t queries = config.num_attention_heads * config.head_size;
+  const std::int64_t keys = config.key_heads * config.head_size;
+  const bool bias = config.attention_bias;
+  if (fused) return {Linear{attention / "qkv_proj", hidden, queries + 2 * keys, bias}};
+  return {Linear{attention / "q_proj", hidden, queries, bias},
+          Linear{attention / "k_proj", hidden, keys, bias},
+          Linear{attention / "v_proj", hidden, keys, bias}};
+}
+
 /// Makes layer `i` of a decoder, whose `norm1` is attention's and `norm2` the network's.
 [[nodiscard]] inline LayerParts decoder_layer(const Scope& scope, const DecoderConfig& config,
                                               std::size_t i, const DecoderForm& form) {
   const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
-  const std::int64_t size = config.head_size, queries = config.num_attention_heads * size;
-  const std::int64_t keys = config.key_heads * size;
+  const std::int64_t queries = config.num_attention_heads * config.head_size;
   const Scope attention = scope / "self_attn", mlp = scope / "mlp";
   const auto norm = [&](const Scope& place, std::int64_t numbers) {
     return LayerNorm::rms(place, numbers, config.layer_norm_eps, form.norm_offset);
   };
-  const Linear q{attention / "q_proj", hidden, queries, config.attention_bias};
-  const Linear k{attention / "k_proj", hidden, keys, config.attention_bias};
-  const Linear v{attention / "v_proj", hidden, keys, config.attention_bias};
+  const auto qkv = decoder_qkv(attention, config, form.fused);
   const Linear o{attention / "o_proj", queries, hidden, config.attention_output_bias};
   std::optional<LayerNorm> query_norm, key_norm;
   if (form.query_norm != DecoderForm::QueryNorm::none) {
     const bool all = form.query_norm == DecoderForm::QueryNorm::all_heads;
-    query_norm = norm(attention / "q_norm", all ? queries : size);
-    key_norm = norm(attention / "k_norm", all ? keys : size);
+    query_norm = norm(attention / "q_norm", all ? queries : config.head_size);
+    key_norm = norm(attention / "k_norm", (all ? config.key_heads : 1) * config.head_size);
   }
-  const Linear active{mlp / "gate_proj", hidden, inner, config.mlp_bias};
-  const Linear gate{mlp / "up_proj", hidden, inner, config.mlp_bias};
+  const Linear active{mlp / (form.fused ? "gate_up_proj" : "gate_proj"), hidden,
+                      form.fused ? 2 * inner : inner, config.mlp_bias};
+  std::optional<Linear> gate;
+  if (!form.fused) gate.emplace(mlp / "up_proj", hidden, inner, config.mlp_bias);
   const Linear down{mlp / "down_proj", inner, hidden, config.mlp_bias};
   const auto named = [&](std::string_view name) {
     return name.empty() ? std::nullopt : std::optional{norm(scope / name, hidden)};
@@ -81,7 +95,7 @@ namespace detail {
   const auto attention_result = named(form.attention_result_norm);
   const auto middle = named(form.feed_forward_norm), result = named(form.result_norm);
   return {.traits = decoder_traits(config, config.layers[i]),
-          .qkv = {q, k, v},
+          .qkv = qkv,
           .attention_output = o,
           .norm1 = before.value_or(LayerNorm::none()),
           .intermediate = active,
@@ -97,7 +111,9 @@ namespace detail {
 [[nodiscard]] inline EncoderLayers decoder_layers(const Scope& scope, const DecoderConfig& config,
                                                   const DecoderForm& form) {
   EncoderLayers all{.layers = {},
-                    .dropout = {.attention = config.attention_probs_dropout_prob},
+                    .dropout = {.attention = config.attention_probs_dropout_prob,
+                                .attention_output = config.residual_dropout,
+                                .output = config.residual_dropout},
                     .mean_pooling = config.mean_pooling,
                     .last_pooling = !config.mean_pooling};
   for (std::size_t i = 0; i < config.layers.size(); ++i) {

@@ -63,11 +63,7 @@ inline void read_yarn(const json::Value& object, Rope& rope) {
     if (value.is_object()) throw value.error("is an object, where this family has a number");
   }
   detail::read_positive(object, "rope_theta", rope.base);
-  double partial = 1;
-  detail::read_positive(object, "partial_rotary_factor", partial);
-  if (partial != 1) {
-    throw object.at("partial_rotary_factor").error("is not supported", "supported is 1");
-  }
+  detail::read_positive(object, "partial_rotary_factor", rope.share);
   rope.scaling = detail::scaling_in(object);
   if (rope.scaling == Rope::Scaling::none) return rope;
   if (rope.original_length == 0) {
@@ -95,6 +91,7 @@ inline void read_yarn(const json::Value& object, Rope& rope) {
   Rope rope{.base = base};
   detail::read_positive(root, "rope_theta", rope.base);
   detail::read_positive(root, "original_max_position_embeddings", rope.original_length);
+  detail::read_positive(root, "partial_rotary_factor", rope.share);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const auto object = root.find(key);
     if (!object || object->members().empty()) continue;

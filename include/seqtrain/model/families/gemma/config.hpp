@@ -55,7 +55,7 @@ inline DecoderConfig read_gemma2_config(const weights::ConfigFile& file) {
     config.score_cap = 50;
     detail::read_positive(file.root(), "attn_logit_softcapping", config.score_cap);
   }
-  read_ropes(file.root(), config, 10'000);
+  read_ropes(file, config, 10'000);
   return config;
 }
 
@@ -75,6 +75,8 @@ inline DecoderConfig read_gemma3_text_config(const weights::ConfigFile& file) {
     if (const auto object = all->find("sliding_attention")) local = rope_in(*object, local, length);
   }
   if (const auto scaling = root.find("rope_scaling")) full = rope_in(*scaling, full, length);
+  check_not_partial(file, full);
+  check_not_partial(file, local);
   for (DecoderConfig::Layer& layer : config.layers) layer.rope = layer.window > 0 ? local : full;
   return config;
 }

@@ -11,7 +11,7 @@ inline DecoderConfig read_llama_config(const weights::ConfigFile& file) {
   auto config = read_decoder_config(file, decoder_defaults(32000));
   read_attention_bias(file.root(), config);
   weights::read(file.root(), "mlp_bias", config.mlp_bias);
-  read_ropes(file.root(), config, 10'000);
+  read_ropes(file, config, 10'000);
   return config;
 }
 

@@ -14,7 +14,7 @@ inline DecoderConfig read_mistral_config(const weights::ConfigFile& file) {
   defaults.intermediate_size = 14336;
   defaults.max_position_embeddings = 131072;
   auto config = read_decoder_config(file, defaults, 8);
-  read_ropes(file.root(), config, 10'000);
+  read_ropes(file, config, 10'000);
   const std::int64_t window = sliding_window_in(file, 4096);
   for (DecoderConfig::Layer& layer : config.layers) layer.window = window;
   return config;

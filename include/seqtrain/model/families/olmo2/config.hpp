@@ -13,7 +13,7 @@ inline DecoderConfig read_olmo2_config(const weights::ConfigFile& file) {
   defaults.pad_token_id = 1;
   auto config = read_decoder_config(file, defaults);
   read_attention_bias(file.root(), config);
-  read_ropes(file.root(), config, 10'000);
+  read_ropes(file, config, 10'000);
   return config;
 }
 

@@ -13,7 +13,7 @@ inline DecoderConfig read_qwen2_config(const weights::ConfigFile& file) {
   defaults.max_position_embeddings = 32768;
   auto config = read_decoder_config(file, defaults, 32);
   config.attention_bias = true;
-  read_ropes(file.root(), config, 10'000);
+  read_ropes(file, config, 10'000);
   read_qwen_windows(file, config);
   return config;
 }

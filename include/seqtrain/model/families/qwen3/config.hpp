@@ -13,7 +13,7 @@ inline DecoderConfig read_qwen3_config(const weights::ConfigFile& file) {
   defaults.max_position_embeddings = 32768;
   auto config = read_decoder_config(file, defaults, 32, 128);
   read_attention_bias(file.root(), config);
-  read_ropes(file.root(), config, 10'000);
+  read_ropes(file, config, 10'000);
   read_qwen_windows(file, config);
   return config;
 }

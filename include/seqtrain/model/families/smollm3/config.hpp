@@ -43,7 +43,7 @@ inline DecoderConfig read_smollm3_config(const weights::ConfigFile& file) {
   auto config = read_decoder_config(file, defaults, 4);
   read_attention_bias(file.root(), config);
   weights::read(file.root(), "mlp_bias", config.mlp_bias);
-  read_ropes(file.root(), config, 2'000'000);
+  read_ropes(file, config, 2'000'000);
   const auto without = detail::layers_without_rope(file, config.num_hidden_layers);
   bool used = false;
   weights::read(file.root(), "use_sliding_window", used);
