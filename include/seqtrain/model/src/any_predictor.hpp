@@ -125,7 +125,10 @@ struct AnyPredictor::State {
 SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& directory,
                                              const PredictorOptions& options) {
   const auto folder = detail::model_folder(directory);
-  if (baseline::is_saved_model(folder)) return load_baseline(folder);
+  if (baseline::is_saved_model(folder)) {
+    load_baseline(folder);
+    return;
+  }
   encode_ = std::make_shared<predict::TextEncoder>(detail::load_text_encoder(folder, options.base));
   allowed_length_ = encode_->max_length();
   state_.reset(new State{folder, detail::load_trained(folder, *encode_, options)});
