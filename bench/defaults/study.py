@@ -16,8 +16,8 @@ CONSTANT = ["--epochs", "2", "--learning-rate", "5e-5", "--lr-scheduler-type", "
 CHOICES = {  # without flags, a run chooses them
     "chosen": [],
     "2 epochs, 5e-5, constant": CONSTANT,
-    "1e-4": ["--learning-rate", "1e-4"],
-    "4e-4": ["--learning-rate", "4e-4"],
+    "5e-5": ["--learning-rate", "5e-5"],
+    "2e-4": ["--learning-rate", "2e-4"],
 }
 
 

@@ -16,10 +16,10 @@ TEST(ChosenEpochs, GiveFewExamplesSomeThreeHundredSteps) {
 }
 
 TEST(ChosenLearningRate, FallsWithTheEncodersSize) {
-  EXPECT_EQ(chosen_learning_rate({.hidden_size = 128}), 2e-4);
-  EXPECT_EQ(chosen_learning_rate({.hidden_size = 384}), 2e-4);
+  EXPECT_EQ(chosen_learning_rate({.hidden_size = 128}), 1e-4);
+  EXPECT_EQ(chosen_learning_rate({.hidden_size = 384}), 1e-4);
   EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 768}), 5e-5);
-  EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 1024}), 2.8e-5);
+  EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 1024}), 3.8e-5);
   EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 4096}), 1e-5);
   EXPECT_DOUBLE_EQ(chosen_learning_rate({.hidden_size = 768, .trains_few = true}), 5e-4);
 }
@@ -27,9 +27,9 @@ TEST(ChosenLearningRate, FallsWithTheEncodersSize) {
 TEST(ChosenValues, LeaveGivenFlagsAlone) {
   TrainingFlags flags;
   EXPECT_EQ(choose_values(flags, {.examples = 729, .hidden_size = 384}),
-            (train::Pairs{{"epochs", "7"}, {"learning-rate", "0.0002"}}));
+            (train::Pairs{{"epochs", "7"}, {"learning-rate", "0.0001"}}));
   EXPECT_EQ(flags.epochs, 7);
-  EXPECT_EQ(flags.learning_rate, 2e-4);
+  EXPECT_EQ(flags.learning_rate, 1e-4);
   EXPECT_TRUE(choose_values(flags, {.examples = 10}).empty());
 }
 

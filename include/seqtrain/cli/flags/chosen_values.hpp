@@ -35,11 +35,11 @@ inline std::int64_t chosen_epochs(const RunSize& size) {
 }
 
 /// Returns the learning rate of a run without `--learning-rate`. The larger the encoder, the lower
-/// is its rate: 5e-5 at BERT-base's size, 2e-4 at MiniLM's. Adapters and heads alone learn at ten
+/// is its rate: 5e-5 at BERT-base's size, 1e-4 at MiniLM's. Adapters and heads alone learn at ten
 /// times the rate. docs/defaults.md has the study.
 inline double chosen_learning_rate(const RunSize& size) {
   const double of_base = 768.0 / static_cast<double>(size.hidden_size);
-  const double rate = std::clamp(5e-5 * of_base * of_base, 1e-5, 2e-4) * (size.trains_few ? 10 : 1);
+  const double rate = std::clamp(5e-5 * of_base, 1e-5, 1e-4) * (size.trains_few ? 10 : 1);
   std::array<char, 16> digits{};  // two of them are precise enough
   std::snprintf(digits.data(), digits.size(), "%.1e", rate);
   return std::strtod(digits.data(), nullptr);

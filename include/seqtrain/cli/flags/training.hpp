@@ -88,7 +88,7 @@ struct TrainingFlags {
         .role(determines_results)
         .add("learning-rate", learning_rate,
              "highest learning rate of the schedule (default: 5e-5 for an encoder of BERT-base's "
-             "size, more for a smaller and less for a larger one, up to 2e-4; ten times that for "
+             "size, more for a smaller and less for a larger one, up to 1e-4; ten times that for "
              "adapters or a head alone)");
     add_optimizer_to(flags);
     add_steps_to(flags);
