@@ -10,3 +10,5 @@ for program in step upload download; do
   echo "== $program"
   "build/release/bench/$program"
 done
+echo "== compile"
+python3 bench/compile/compare.py
