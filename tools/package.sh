@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the programs and packs them with the headers and the libraries of LibTorch that they load: a
-# .deb and a .tar.gz in build/release/packages.
+# Builds the programs and the compiled library, and packs them with the headers and the libraries of LibTorch that the
+# programs load: a .deb and a .tar.gz in build/release/packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ -e .venv/libtorch && $(<.venv/libtorch) == cuda* ]]; then
@@ -8,5 +8,5 @@ if [[ -e .venv/libtorch && $(<.venv/libtorch) == cuda* ]]; then
   exit 1
 fi
 cmake --preset release -DSEQTRAIN_PACKAGE=ON
-tools/build.sh release programs pages
+tools/build.sh release programs pages seqtrain_library
 cpack --config build/release/CPackConfig.cmake

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the programs and packs them with the headers as a wheel for pip in build/wheel. The programs load the LibTorch of
-# the wheel torch, and the Arrow of the wheel pyarrow if that is installed.
+# Builds the programs and the compiled library, and packs them with the headers as a wheel for pip in build/wheel. The
+# programs load the LibTorch of the wheel torch, and the Arrow of the wheel pyarrow if that is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset release -DSEQTRAIN_PACKAGE=ON
-tools/build.sh release programs pages
+tools/build.sh release programs pages seqtrain_library
 out=build/wheel
 rm -rf "$out"/{root,*.whl}
 mkdir -p "$out"

@@ -34,4 +34,7 @@ step "trained; now find_package(seqtrain)"
 cmake -S "$top/tests/install/everything" -B build -G Ninja \
   -DCMAKE_PREFIX_PATH="$("${alone[@]}" seqtrain --cmake-prefix)" >/dev/null
 cmake --build build && build/program
+
+step "compiled; now seqtrain run, which needs the compiled library"
+XDG_CACHE_HOME=$work/cache "$work/venv/bin/seqtrain" run "$top/examples/own/own_loss.cpp" --help | grep -e --train-file
 step "The wheel works"
