@@ -114,29 +114,7 @@ class Run {
   /// saves and publishes it with its figures, predictions and page. Observers and metrics may
   /// follow. Throws what `Trainer::fit` throws.
   template <class T, class... Parts>
-  void fit(T trainer, Parts&&... parts) {
-    static_assert(
-        requires { trainer.model().evaluation_shard(); },
-        "the trainer's model must come from run.model() or run.replicate(model)");
-    const data::Shard shard = trainer.model().evaluation_shard();
-    const std::stop_token stop = trainer.model().stop();
-    auto dev = begin_fit(shard);
-    auto checkpointer = this->checkpointer();
-    metrics::Matthews matthews;
-    const auto report = trainer.fit(fit_options(stop), dev, train::BestModel{flags().best_model},
-                                    matthews, watch(), checkpointer, parts...);
-    if (!has_answers_of(report)) {
-      trainer.evaluate(dev, report.point("dev", stop), watch().predictions());
-    }
-    if (auto test = test_batches(shard)) {
-      take_test_report(
-          trainer.evaluate(*test, report.point("test", stop), matthews, watch(), parts...));
-    }
-    end_fit(report);
-    if (!is_first()) return;
-    save(trainer.model().model());
-    publish(trainer.sink(), stop);
-  }
+  void fit(T trainer, Parts&&... parts);
 
   /// Throws `Error` unless `fit` has trained a model.
   void check_fitted() const;
@@ -199,6 +177,37 @@ class Run {
 
   std::unique_ptr<State> state_;
 };
+
+#ifdef SEQTRAIN_SEPARATE_COMPILATION
+extern template void Run::fit(UsualTrainer);
+#endif
+
+// It is outside the class so that it is not inline: compilers instantiate inline functions in spite
+// of `extern template`.
+template <class T, class... Parts>
+void Run::fit(T trainer, Parts&&... parts) {
+  static_assert(
+      requires { trainer.model().evaluation_shard(); },
+      "the trainer's model must come from run.model() or run.replicate(model)");
+  const data::Shard shard = trainer.model().evaluation_shard();
+  const std::stop_token stop = trainer.model().stop();
+  auto dev = begin_fit(shard);
+  auto checkpointer = this->checkpointer();
+  metrics::Matthews matthews;
+  const auto report = trainer.fit(fit_options(stop), dev, train::BestModel{flags().best_model},
+                                  matthews, watch(), checkpointer, parts...);
+  if (!has_answers_of(report)) {
+    trainer.evaluate(dev, report.point("dev", stop), watch().predictions());
+  }
+  if (auto test = test_batches(shard)) {
+    take_test_report(
+        trainer.evaluate(*test, report.point("test", stop), matthews, watch(), parts...));
+  }
+  end_fit(report);
+  if (!is_first()) return;
+  save(trainer.model().model());
+  publish(trainer.sink(), stop);
+}
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION
 extern template void Run::fit(UsualTrainer);
