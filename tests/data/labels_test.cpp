@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/data/labels.hpp>
 
 namespace seqtrain::data {

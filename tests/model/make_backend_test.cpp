@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 
 #include "support/made_checkpoint.hpp"

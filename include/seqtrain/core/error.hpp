@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include <seqtrain/core/separate_compilation.hpp>
+
 namespace seqtrain {
 
 /// The place of an error. Every part may be left empty.
@@ -20,23 +22,10 @@ namespace detail {
 
 /// Returns the start and the end of a text that has more than `most` bytes, and says how many bytes
 /// it leaves out. Characters of UTF-8 stay whole.
-inline std::string shortened(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string{text};
-  const auto inside = [&](std::size_t place) { return (text[place] & 0xC0) == 0x80; };
-  std::size_t begin = most / 2, end = text.size() - most / 2;
-  while (begin > 0 && inside(begin)) --begin;
-  while (end < text.size() && inside(end)) ++end;
-  return std::string{text.substr(0, begin)} + "… (" + std::to_string(end - begin) + " bytes) …" +
-         std::string{text.substr(end)};
-}
+SEQTRAIN_SEPARATE std::string shortened(std::string_view text, std::size_t most);
 
 /// Returns a name from a file without characters that would end a line or steer a terminal.
-inline std::string without_controls(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7F') c = '?';
-  }
-  return text;
-}
+SEQTRAIN_SEPARATE std::string without_controls(std::string text);
 
 }  // namespace detail
 
@@ -52,19 +41,7 @@ class Error : public std::runtime_error {
 
  private:
   static std::string format(const std::string& problem, const Where& where,
-                            const std::string& advice) {
-    constexpr std::size_t longest_object = 5000, longest_field = 300, longest_problem = 2000;
-    const auto quoted = [](const std::string& name, std::size_t most) {
-      return detail::without_controls(detail::shortened(name, most));
-    };
-    std::string text = quoted(where.object, longest_object);
-    if (where.line > 0) text.append(":").append(std::to_string(where.line));
-    if (!text.empty()) text += ": ";
-    if (!where.field.empty()) text.append(quoted(where.field, longest_field)).append(": ");
-    text += detail::shortened(problem, longest_problem);
-    if (!advice.empty()) text.append("; ").append(advice);
-    return text;
-  }
+                            const std::string& advice);
 
   Where where_;
 };
@@ -80,11 +57,11 @@ class InputError : public Error {
 struct Demand {
   std::string_view object;
 
-  void operator()(bool holds, std::string_view field, std::string_view expected) const {
-    if (holds) return;
-    throw InputError{std::string{expected},
-                     {.object = std::string{object}, .field = std::string{field}}};
-  }
+  void operator()(bool holds, std::string_view field, std::string_view expected) const;
 };
 
 }  // namespace seqtrain
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/core/src/error.hpp>
+#endif

@@ -4,3 +4,4 @@
 // core/separate_compilation.hpp.
 #include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/core/src/crc32c.hpp>
+#include <seqtrain/core/src/error.hpp>

@@ -4,3 +4,5 @@
 // core/separate_compilation.hpp.
 #include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/data/src/encode_file.hpp>
+#include <seqtrain/data/src/labels.hpp>
+#include <seqtrain/data/src/loader.hpp>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -11,11 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include <simdjson.h>
 #include <unistd.h>
 
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/core/timestamp.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 
 namespace seqtrain::log {
 
@@ -95,38 +92,14 @@ class Log {
   }
 
   /// Writes each line of a text as a message of its own.
-  void lines(std::string_view text) const {
-    while (!text.empty()) {
-      const auto end = std::min(text.find('\n'), text.size());
-      info(text.substr(0, end));
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
-  }
+  void lines(std::string_view text) const;
 
   /// Writes a message. An empty text writes nothing.
-  void write(Severity severity, std::string_view text, const Fields& fields = {}) const {
-    if (text.empty()) return;
-    const std::lock_guard lock{state_->mutex};
-    const auto& options = state_->options;
-    std::string of_rank;
-    if (options.rank > 0) {
-      if (severity != Severity::error) return;
-      text = of_rank = "rank " + std::to_string(options.rank) + ": " + std::string{text};
-    }
-    std::ostream* out = options.out;
-    if (options.format != LogFormat::json && severity == Severity::error) {
-      out->flush();
-      out = options.errors;
-    }
-    *out << line_of(severity, text, fields) << std::flush;
-  }
+  void write(Severity severity, std::string_view text, const Fields& fields = {}) const;
 
   /// Returns the line that `write` writes on rank 0.
   [[nodiscard]] std::string line(Severity severity, std::string_view text,
-                                 const Fields& fields = {}) const {
-    const std::lock_guard lock{state_->mutex};
-    return line_of(severity, text, fields);
-  }
+                                 const Fields& fields = {}) const;
 
   /// Returns a function that writes warnings; it may outlive this object.
   [[nodiscard]] std::function<void(std::string_view)> warnings() const {
@@ -161,42 +134,15 @@ class Log {
   };
 
   [[nodiscard]] std::string line_of(Severity severity, std::string_view text,
-                                    const Fields& fields) const {
-    return state_->options.format == LogFormat::json ? json_line(severity, text, fields)
-                                                     : text_line(severity, text);
-  }
+                                    const Fields& fields) const;
 
-  [[nodiscard]] std::string text_line(Severity severity, std::string_view text) const {
-    std::string line;
-    const bool error = severity == Severity::error;
-    if (error) line += "error: ";
-    if (!error && state_->options.terminal) line += clear_line;
-    line += text;
-    if (line.back() != '\n') line += '\n';
-    return line;
-  }
+  [[nodiscard]] std::string text_line(Severity severity, std::string_view text) const;
 
-  static std::string json_line(Severity severity, std::string_view text, const Fields& fields) {
-    const auto first = text.find_first_not_of('\n');
-    if (first != std::string_view::npos) {
-      text = text.substr(first, text.find_last_not_of('\n') + 1 - first);
-    }
-    json::Writer line;
-    line.begin_object().member("severity", name(severity)).member("message", valid(text));
-    line.member("time", iso8601(std::chrono::system_clock::now()));
-    for (const Field& field : fields) line.key(field.name).raw(valid(field.json));
-    return line.end_object().text() + "\n";
-  }
+  static std::string json_line(Severity severity, std::string_view text, const Fields& fields);
 
   /// Returns a text as valid UTF-8: if it is not, every byte above 0x7f becomes `?`. Names of files
   /// may contain any bytes.
-  static std::string valid(std::string_view text) {
-    std::string copy{text};
-    if (simdjson::validate_utf8(copy.data(), copy.size())) return copy;
-    std::ranges::replace_if(
-        copy, [](char byte) { return static_cast<unsigned char>(byte) > 0x7f; }, '?');
-    return copy;
-  }
+  static std::string valid(std::string_view text);
 
   std::shared_ptr<State> state_;
 };
@@ -207,3 +153,7 @@ inline Log log_on_stderr() {
 }
 
 }  // namespace seqtrain::log
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/log/src/log.hpp>
+#endif

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +11,9 @@
 
 #include <Eigen/Core>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/metric.hpp>
@@ -60,22 +59,8 @@ inline LabelScores scores(std::int64_t support, std::int64_t predicted, std::int
 /// Returns the mean of labels' scores, with the sums of their counts. If an example has one label,
 /// labels that occur neither in the examples nor in the predictions are left out. scikit-learn's
 /// `average="macro"` gives equal figures.
-inline LabelScores macro_average(std::span<const LabelScores> labels, ProblemType problem_type) {
-  LabelScores mean;
-  double count = 0;
-  for (const LabelScores& label : labels) {
-    const bool occurs = label.support > 0 || label.predicted > 0;
-    if (!occurs && problem_type == ProblemType::single_label) continue;
-    ++count;
-    mean.precision += label.precision;
-    mean.recall += label.recall;
-    mean.f1 += label.f1;
-    mean.support += label.support;
-    mean.predicted += label.predicted;
-  }
-  for (double* sum : {&mean.precision, &mean.recall, &mean.f1}) *sum /= std::max(count, 1.0);
-  return mean;
-}
+SEQTRAIN_SEPARATE LabelScores macro_average(std::span<const LabelScores> labels,
+                                            ProblemType problem_type);
 
 /// The figures over a set of examples. `accuracy` and `loss` are NaN if there are no examples.
 /// Members that the problem type does not have are empty: regression has only `loss` and `figures`.
@@ -103,17 +88,8 @@ inline LabelScores scores(const Confusion& confusion, std::int64_t label) {
 }
 
 /// Returns all figures that follow from the confusion counts, with the mean loss if it is known.
-inline ClassificationReport make_report(const Confusion& confusion,
-                                        double loss = std::numeric_limits<double>::quiet_NaN()) {
-  ClassificationReport report{.examples = confusion.sum(), .loss = loss, .confusion = confusion};
-  for (Eigen::Index label = 0; label < confusion.rows(); ++label) {
-    report.labels.push_back(scores(confusion, label));
-  }
-  if (report.examples > 0) {
-    report.accuracy = static_cast<double>(confusion.trace()) / static_cast<double>(report.examples);
-  }
-  return report;
-}
+SEQTRAIN_SEPARATE ClassificationReport
+make_report(const Confusion& confusion, double loss = std::numeric_limits<double>::quiet_NaN());
 
 /// Returns the index of the largest logit, the lowest index if several are equal. NaN counts as the
 /// largest, as in NumPy and PyTorch, so a model that has diverged still has predictions, and a loss
@@ -144,25 +120,10 @@ class Classification {
 
   /// Adds a batch. Rows with the label -1 have no label and are left out. Throws `Error` if logits
   /// and labels do not fit together.
-  void add(const Logits& logits, std::span<const std::int64_t> labels) {
-    if (num_labels() == 0) resize(logits.cols());
-    check(logits, labels);
-    for (Eigen::Index row = 0; row < logits.rows(); ++row) {
-      const std::int64_t label = labels[static_cast<std::size_t>(row)];
-      if (label < 0) continue;
-      ++confusion_(label, argmax(logits.row(row)));
-    }
-  }
+  void add(const Logits& logits, std::span<const std::int64_t> labels);
 
   /// Adds the counts of another object, for example over another part of the set.
-  void merge(const Classification& other) {
-    if (other.num_labels() == 0) return;
-    if (num_labels() == 0) resize(other.num_labels());
-    if (num_labels() != other.num_labels()) {
-      throw Error{"metrics of different numbers of labels cannot be merged"};
-    }
-    confusion_ += other.confusion_;
-  }
+  void merge(const Classification& other);
 
   [[nodiscard]] ClassificationReport report() const { return make_report(confusion_); }
 
@@ -171,22 +132,7 @@ class Classification {
 
   void resize(std::int64_t num_labels) { confusion_ = Confusion::Zero(num_labels, num_labels); }
 
-  void check(const Logits& logits, std::span<const std::int64_t> labels) const {
-    if (logits.cols() != num_labels()) {
-      throw Error{"logits of " + std::to_string(logits.cols()) + " labels, expected " +
-                  std::to_string(num_labels())};
-    }
-    if (static_cast<std::size_t>(logits.rows()) != labels.size()) {
-      throw Error{std::to_string(logits.rows()) + " rows of logits, but " +
-                  std::to_string(labels.size()) + " labels"};
-    }
-    for (const std::int64_t label : labels) {
-      if (label < -1 || label >= num_labels()) {
-        throw Error{"label " + std::to_string(label) + " is not one of the model's " +
-                    std::to_string(num_labels())};
-      }
-    }
-  }
+  void check(const Logits& logits, std::span<const std::int64_t> labels) const;
 
   Confusion confusion_;
 };
@@ -194,15 +140,7 @@ class Classification {
 /// Returns the correlation of true and predicted labels, from -1 to 1, for any number of labels:
 /// R_K of Gorodkin 2004, which for two labels is Matthews' coefficient. It is 0 if all true labels
 /// or all predicted labels are equal, as in scikit-learn.
-inline double matthews_correlation(const Confusion& confusion) {
-  const Eigen::MatrixXd counts = confusion.cast<double>();
-  const Eigen::VectorXd truly = counts.rowwise().sum();
-  const Eigen::VectorXd predicted = counts.colwise().sum().transpose();
-  const double all = counts.sum();
-  const double both = counts.trace() * all - truly.dot(predicted);
-  const double spread = (all * all - truly.squaredNorm()) * (all * all - predicted.squaredNorm());
-  return spread > 0 ? both / std::sqrt(spread) : 0.0;
-}
+SEQTRAIN_SEPARATE double matthews_correlation(const Confusion& confusion);
 
 /// A `Metric` that computes `matthews_correlation` of examples with one label.
 class Matthews {
@@ -223,22 +161,14 @@ class Matthews {
 };
 
 /// Appends the precision, recall, F1 and support of a label as a JSON object.
-inline void append(json::Writer& out, const LabelScores& scores) {
-  out.begin_object()
-      .member("precision", scores.precision)
-      .member("recall", scores.recall)
-      .member("f1", scores.f1)
-      .member("support", scores.support)
-      .end_object();
-}
+SEQTRAIN_SEPARATE void append(json::Writer& out, const LabelScores& scores);
 
 /// Appends the figures as one member, such as `"metrics": {name: value, …}`, if there are any.
-inline void append(json::Writer& out, const std::vector<Figure>& figures,
-                   std::string_view member = "metrics") {
-  if (figures.empty()) return;
-  out.key(member).begin_object();
-  for (const auto& [name, value] : figures) out.member(name, value);
-  out.end_object();
-}
+SEQTRAIN_SEPARATE void append(json::Writer& out, const std::vector<Figure>& figures,
+                              std::string_view member = "metrics");
 
 }  // namespace seqtrain::metrics
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/metrics/src/classification.hpp>
+#endif

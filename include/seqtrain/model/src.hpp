@@ -7,5 +7,6 @@
 #include <seqtrain/model/src/any_encoder.hpp>
 #include <seqtrain/model/src/any_predictor.hpp>
 #include <seqtrain/model/src/load_any_network.hpp>
+#include <seqtrain/model/src/load_classifier.hpp>
 #include <seqtrain/model/src/loss.hpp>
 #include <seqtrain/model/src/make_backend.hpp>

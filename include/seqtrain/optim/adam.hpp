@@ -1,24 +1,14 @@
 #pragma once
 
-#include <cmath>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/_fused_adam.h>
-#include <ATen/ops/_fused_adamw.h>
-#include <ATen/ops/rsub.h>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/error.hpp>
-#include <seqtrain/kernels/adam.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/optim/adam_on_cpu.hpp>
 #include <seqtrain/optim/by_rule.hpp>
-#include <seqtrain/optim/gradients.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
@@ -41,12 +31,7 @@ struct AdamOptions {
   bool eight_bit = false;
   LrFactors lr_factors = {};  ///< 1 for parameters that are not named
 
-  void validate() const {
-    validate_shared(*this, "adam");
-    validate_betas(*this, "adam");
-    const Demand demand{"adam"};
-    demand(std::isfinite(eps) && eps >= 0, "eps", "must be a number, not negative");
-  }
+  void validate() const;
 };
 
 /// The rule of Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", with bias
@@ -72,96 +57,33 @@ class AdamRule {
 
   /// Throws `InputError` if the kernels are needed and do not fit.
   [[nodiscard]] bool takes_kernels(std::span<const tensor::Parameter> parameters,
-                                   bool is_scaled) const {
-    const bool takes = !is_scaled && fits_kernels(parameters);
-    if (takes || !options.eight_bit) return takes;
-    throw InputError{"8-bit moments need gradients in fp32 on the processor"};
-  }
+                                   bool is_scaled) const;
 
   [[nodiscard]] Outcome step_by_kernels(std::span<const Trained<AdamMoments>> trained,
                                         std::span<const tensor::Parameter> parameters,
-                                        double max_grad_norm) const {
-    std::vector<AdamItem> items;
-    items.reserve(trained.size());
-    for (const auto& each : trained) items.push_back(item_of(each));
-    const double norm = gradient_norm(items);
-    std::string problem = std::isfinite(norm) ? std::string{} : nonfinite_gradient(parameters);
-    if (problem.empty()) {
-      const double clip = clip_factor(norm, max_grad_norm);
-      for (std::size_t i = 0; i < items.size(); ++i) set_factors(items[i], clip, trained[i].rates);
-      optim::update(items);
-      for (const AdamItem& item : items) tensor::count_change(item.parameter->value);
-    }
-    for (const AdamItem& item : items) {
-      if (!problem.empty()) item.parameter->gradient.zero_();
-      if (item.parameter->touched) tensor::forget_touched(*item.parameter);
-    }
-    Outcome outcome = problem.empty() ? Outcome{} : Outcome::not_taken(std::move(problem));
-    return std::move(outcome).with_gradient_norm([norm] { return norm; });
-  }
+                                        double max_grad_norm) const;
 
   /// Counts and takes the step, unless `found_inf` is 1.
   void update(const Group<AdamMoments>& group, const Rates& rates,
-              const at::Tensor& found_inf) const {
-    std::vector<at::Tensor> exp_avgs, exp_avg_sqs, steps;
-    for (const AdamMoments* moments : group.states) {
-      exp_avgs.push_back(moments->exp_avg);
-      exp_avg_sqs.push_back(moments->exp_avg_sq);
-      steps.push_back(moments->step);
-    }
-    at::_foreach_add_(steps, at::rsub(found_inf, 1));
-    const auto fused = [&](const auto& update) {
-      update(group.values, group.gradients, exp_avgs, exp_avg_sqs, at::TensorList{}, steps,
-             rates.lr, rates.momentum.value_or(options.beta1), options.beta2, rates.weight_decay,
-             options.eps, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/std::nullopt,
-             found_inf);
-    };
-    if (options.decoupled_weight_decay) {
-      fused([](const auto&... arguments) { at::_fused_adamw_(arguments...); });
-    } else {
-      fused([](const auto&... arguments) { at::_fused_adam_(arguments...); });
-    }
-  }
+              const at::Tensor& found_inf) const;
 
  private:
-  static AdamItem item_of(const Trained<AdamMoments>& trained) {
-    const tensor::Parameter& parameter = *trained.parameter;
-    AdamMoments& moments = *trained.state;
-    if (parameter.touched) {
-      tensor::find_touched(parameter);
-      if (!moments.moving) moments.find_moving(parameter.touched->rows());
-      moments.moving->insert(*parameter.touched);
-    }
-    const bool all = !parameter.touched || trained.rates.weight_decay != 0;
-    return {.parameter = &parameter,
-            .moments = &moments,
-            .moving = all ? nullptr : &*moments.moving,
-            .factors = {}};
-  }
+  static AdamItem item_of(const Trained<AdamMoments>& trained);
 
   /// Counts the step and sets its factors.
-  void set_factors(AdamItem& item, double clip, const Rates& rates) const {
-    const double t = *item.moments->step.mutable_data_ptr<float>() += 1;
-    const double beta1 = rates.momentum.value_or(options.beta1);
-    auto& factors = item.factors;
-    factors.gradient = static_cast<float>(clip);
-    factors.new_part1 = static_cast<float>(1 - beta1);
-    factors.beta2 = static_cast<float>(options.beta2);
-    factors.new_part2 = static_cast<float>(1 - options.beta2);
-    factors.step_size = static_cast<float>(rates.lr / (1 - std::pow(beta1, t)));
-    factors.root_factor = static_cast<float>(1 / std::sqrt(1 - std::pow(options.beta2, t)));
-    factors.eps = static_cast<float>(options.eps);
-    if (options.decoupled_weight_decay) {
-      factors.kept_value = static_cast<float>(1 - rates.lr * rates.weight_decay);
-    } else {
-      factors.added_value = static_cast<float>(rates.weight_decay);
-    }
-  }
+  void set_factors(AdamItem& item, double clip, const Rates& rates) const;
 };
 
 /// Adam, whose state is the moments `exp_avg` and `exp_avg_sq` of each parameter (or the root
 /// `exp_avg_sq_root`, if moments are of bytes) and its number of steps `step`.
 using Adam = ByRule<AdamRule>;
+
+#ifdef SEQTRAIN_SEPARATE_COMPILATION
+extern template Outcome Adam::step(std::span<const tensor::Parameter>, Step);
+extern template tensor::StateDict Adam::state() const;
+extern template void Adam::load_state(std::span<const weights::TensorView>,
+                                      std::span<const tensor::Parameter>);
+#endif
 
 /// `Adam` with decoupled weight decay.
 class AdamW : public Adam {
@@ -176,3 +98,7 @@ class AdamW : public Adam {
 };
 
 }  // namespace seqtrain::optim
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/optim/src/adam.hpp>
+#endif

@@ -182,58 +182,19 @@ class ByRule {
   /// Clips the gradients, applies them with the learning rate lr · step.lr_scale and sets them to
   /// zero. Parameters without a gradient stay as they are. If a gradient is not finite, none is
   /// applied.
-  Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
-    const at::NoGradGuard no_grad;
-    loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
-    if constexpr (requires { rule_.takes_kernels(parameters, true); }) {
-      if (rule_.takes_kernels(parameters, loss_scale_ != nullptr)) {
-        return rule_.step_by_kernels(trained(parameters, step), parameters, step.max_grad_norm);
-      }
-    }
-    return step_by_operators(trained(parameters, step), parameters, step.max_grad_norm);
-  }
+  Outcome step(std::span<const tensor::Parameter> parameters, Step step);
 
   [[nodiscard]] double learning_rate() const { return rule_.options.lr; }
   [[nodiscard]] const Options& options() const { return rule_.options; }
 
   /// Returns the optimizer's state, sorted by name: the tensors that the rule keeps for each
   /// parameter, and with a scaled loss `loss_scale` and `loss_scale.steps`.
-  [[nodiscard]] tensor::StateDict state() const {
-    tensor::StateDict state;
-    for (const auto& [parameter, kept] : states_) {
-      for (const auto& [name, tensor] : tensors_of(kept)) state.add(key(parameter, name), tensor);
-    }
-    if (loss_scale_) {
-      state.add("loss_scale", loss_scale_->value);
-      state.add("loss_scale.steps", loss_scale_->steps);
-    }
-    return state;
-  }
+  [[nodiscard]] tensor::StateDict state() const;
 
   /// Copies a state that `state` returned. The tensors may be in any order. Throws `InputError` if
   /// a tensor belongs to no parameter, is missing or has another shape than its parameter.
   void load_state(std::span<const weights::TensorView> state,
-                  std::span<const tensor::Parameter> parameters) {
-    tensor::SavedTensors saved{state};
-    std::map<std::string, State, std::less<>> loaded;
-    for (const auto& parameter : parameters) {
-      State fresh = rule_.fresh(parameter);
-      const StateTensors tensors = tensors_of(fresh);
-      const auto is_saved = [&](const StateTensor& each) {
-        return saved.has(key(parameter.name, each.name));
-      };
-      if (std::ranges::none_of(tensors, is_saved)) continue;
-      for (const auto& [name, tensor] : tensors) saved.take(key(parameter.name, name), tensor);
-      loaded.emplace(parameter.name, std::move(fresh));
-    }
-    loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
-    if (loss_scale_ && saved.has("loss_scale")) {
-      saved.take("loss_scale", loss_scale_->value);
-      saved.take("loss_scale.steps", loss_scale_->steps);
-    }
-    saved.check_all_taken();
-    states_ = std::move(loaded);
-  }
+                  std::span<const tensor::Parameter> parameters);
 
  private:
   using State = decltype(std::declval<const R&>().fresh(std::declval<const tensor::Parameter&>()));
@@ -354,5 +315,56 @@ class ByRule {
   std::map<std::string, State, std::less<>> states_;
   std::shared_ptr<tensor::LossScale> loss_scale_;  ///< of the last step's parameters
 };
+
+// They are outside the class so that they are not inline, which compilers instantiate in spite of
+// `extern template`.
+template <class R>
+Outcome ByRule<R>::step(std::span<const tensor::Parameter> parameters, Step step) {
+  const at::NoGradGuard no_grad;
+  loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
+  if constexpr (requires { rule_.takes_kernels(parameters, true); }) {
+    if (rule_.takes_kernels(parameters, loss_scale_ != nullptr)) {
+      return rule_.step_by_kernels(trained(parameters, step), parameters, step.max_grad_norm);
+    }
+  }
+  return step_by_operators(trained(parameters, step), parameters, step.max_grad_norm);
+}
+
+template <class R>
+tensor::StateDict ByRule<R>::state() const {
+  tensor::StateDict state;
+  for (const auto& [parameter, kept] : states_) {
+    for (const auto& [name, tensor] : tensors_of(kept)) state.add(key(parameter, name), tensor);
+  }
+  if (loss_scale_) {
+    state.add("loss_scale", loss_scale_->value);
+    state.add("loss_scale.steps", loss_scale_->steps);
+  }
+  return state;
+}
+
+template <class R>
+void ByRule<R>::load_state(std::span<const weights::TensorView> state,
+                           std::span<const tensor::Parameter> parameters) {
+  tensor::SavedTensors saved{state};
+  std::map<std::string, State, std::less<>> loaded;
+  for (const auto& parameter : parameters) {
+    State fresh = rule_.fresh(parameter);
+    const StateTensors tensors = tensors_of(fresh);
+    const auto is_saved = [&](const StateTensor& each) {
+      return saved.has(key(parameter.name, each.name));
+    };
+    if (std::ranges::none_of(tensors, is_saved)) continue;
+    for (const auto& [name, tensor] : tensors) saved.take(key(parameter.name, name), tensor);
+    loaded.emplace(parameter.name, std::move(fresh));
+  }
+  loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
+  if (loss_scale_ && saved.has("loss_scale")) {
+    saved.take("loss_scale", loss_scale_->value);
+    saved.take("loss_scale.steps", loss_scale_->steps);
+  }
+  saved.check_all_taken();
+  states_ = std::move(loaded);
+}
 
 }  // namespace seqtrain::optim

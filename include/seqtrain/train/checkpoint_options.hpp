@@ -1,24 +1,19 @@
 #pragma once
 
-#include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 
 #include <seqtrain/core/byte_text.hpp>
-#include <seqtrain/core/error.hpp>
-#include <seqtrain/core/timestamp.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::train {
 
 /// Returns a new run's id: `run_YYYYmmdd_HHMMSS_<8 digits>`.
-inline std::string make_run_id() {
-  return "run_" + dated(std::chrono::system_clock::now()) + "_" + random_token().substr(0, 8);
-}
+SEQTRAIN_SEPARATE std::string make_run_id();
 
 /// Options that say when a fit saves checkpoints and which one it continues.
 struct CheckpointOptions {
@@ -45,13 +40,11 @@ struct CheckpointOptions {
   /// Tells whether `fit` saves checkpoints at all.
   [[nodiscard]] bool enabled() const { return every > 0 || minutes > 0; }
 
-  void validate() const {
-    const Demand demand{"checkpoint"};
-    demand(every >= 0, "every", "must not be negative");
-    demand(std::isfinite(minutes) && minutes >= 0, "minutes", "must be a number, not negative");
-    demand(keep >= 1, "keep", "must be at least 1");
-    demand(!resume.empty(), "resume", "must be auto, never or a checkpoint's directory");
-  }
+  void validate() const;
 };
 
 }  // namespace seqtrain::train
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/train/src/checkpoint_options.hpp>
+#endif

@@ -1,44 +1,25 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::train {
 
 /// Returns the figures of a report by name: the loss; accuracy and macro_f1 if there are labels;
 /// micro_f1 if an example may have several; and those in `figures`.
-inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationReport& report) {
-  std::vector<metrics::Figure> named;
-  if (report.has_loss) named.push_back({.name = "loss", .value = report.loss});
-  if (has_labels(report.problem_type)) {
-    named.push_back({.name = "accuracy", .value = report.accuracy});
-    named.push_back({.name = "macro_f1", .value = report.macro_average().f1});
-  }
-  if (report.problem_type == ProblemType::multi_label) {
-    named.push_back({.name = "micro_f1", .value = metrics::micro_average(report.confusion).f1});
-  }
-  for (const auto& figure : report.figures) {
-    if (std::ranges::count(named, figure.name, &metrics::Figure::name) > 0) continue;
-    named.push_back(figure);
-  }
-  return named;
-}
+SEQTRAIN_SEPARATE std::vector<metrics::Figure> named_figures(
+    const metrics::ClassificationReport& report);
 
 /// Decides which of several evaluations is the best.
 struct Selection {
@@ -51,48 +32,22 @@ struct Selection {
 
   /// Returns the name of the figure that decides with this problem type. Without a loss the squared
   /// error decides for regression.
-  [[nodiscard]] std::string metric_of(ProblemType type, bool has_loss = true) const {
-    if (!metric.empty()) return metric;
-    if (type == ProblemType::single_label) return "accuracy";
-    if (type == ProblemType::multi_label) return "micro_f1";
-    return has_loss ? "loss" : "mean_squared_error";
-  }
+  [[nodiscard]] std::string metric_of(ProblemType type, bool has_loss = true) const;
 
   /// Tells whether a larger value of the figure is better.
-  [[nodiscard]] bool is_greater_better(std::string_view name) const {
-    const bool is_cost =
-        name.ends_with("loss") || name == "perplexity" || name == "mean_squared_error";
-    return greater_is_better.value_or(!is_cost);
-  }
+  [[nodiscard]] bool is_greater_better(std::string_view name) const;
 
   /// Returns the figure that `metric` names, or nothing if the report lacks it.
   [[nodiscard]] std::optional<metrics::Figure> figure(
-      const metrics::ClassificationReport& report) const {
-    const std::string wanted = metric_of(report.problem_type, report.has_loss);
-    for (auto& figure : named_figures(report)) {
-      if (figure.name == wanted) return std::move(figure);
-    }
-    return {};
-  }
+      const metrics::ClassificationReport& report) const;
 
   /// Returns a number that is larger for a better evaluation, or NaN if the report lacks the
   /// figure.
-  [[nodiscard]] double score(const metrics::ClassificationReport& report) const {
-    const auto found = figure(report);
-    if (!found) return std::numeric_limits<double>::quiet_NaN();
-    return is_greater_better(found->name) ? found->value : -found->value;
-  }
+  [[nodiscard]] double score(const metrics::ClassificationReport& report) const;
 
   /// Returns the index of the best evaluation, the first if several are equal. NaN is worse than
   /// any number. `dev` must not be empty.
-  [[nodiscard]] std::size_t best(std::span<const metrics::ClassificationReport> dev) const {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < dev.size(); ++i) {
-      const double highest = score(dev[best]);
-      if (score(dev[i]) > highest || (std::isnan(highest) && !std::isnan(score(dev[i])))) best = i;
-    }
-    return best;
-  }
+  [[nodiscard]] std::size_t best(std::span<const metrics::ClassificationReport> dev) const;
 
   /// Tells whether none of the last `patience` evaluations was better than the best one before
   /// them. Returns false if `patience` is 0.
@@ -103,14 +58,7 @@ struct Selection {
   }
 
   /// Throws `InputError` unless `empty`, a report without examples, has a figure of that name.
-  void check(const metrics::ClassificationReport& empty) const {
-    std::vector<std::string> names;
-    for (const auto& figure : named_figures(empty)) names.push_back(figure.name);
-    if (metric.empty() || std::ranges::count(names, metric) > 0) return;
-    throw InputError{"there is no metric '" + metric + "'",
-                     {.object = "fit", .field = "metric_for_best_model"},
-                     "use one of: " + joined(names)};
-  }
+  void check(const metrics::ClassificationReport& empty) const;
 };
 
 /// An argument of `Trainer::fit` that makes the model end with the parameters of its best epoch on
@@ -151,3 +99,7 @@ class BestModel {
 };
 
 }  // namespace seqtrain::train
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/train/src/selection.hpp>
+#endif

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -8,7 +7,7 @@
 #include <utility>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/train/options.hpp>
 
 namespace seqtrain::train {
@@ -46,22 +45,7 @@ class StepWatch {
 
   /// Waits for the outcome of the oldest step without one. Returns the step if it was skipped.
   /// Throws `Error` if the policy is to stop, or if a scaled loss cannot be scaled down further.
-  std::optional<SkippedStep> settle() {
-    if (!open()) return {};
-    Open oldest = std::move(open_.front());
-    open_.pop_front();
-    if (oldest.outcome.problem().empty()) return {};
-    std::string problem = oldest.description + ": " + oldest.outcome.problem();
-    const auto scale = oldest.outcome.loss_scale();
-    if (scale) problem += " with a loss scale of " + std::to_string(std::llround(*scale));
-    problem += "; the step was not taken";
-    const bool skips = scale ? *scale > 1 : policy_ == OnNonfinite::skip;
-    if (skips) return SkippedStep{oldest.step, std::move(problem)};
-    throw Error{problem,
-                {},
-                scale ? "lower the learning rate, or train in fp32"
-                      : "lower the learning rate, or let such steps be skipped"};
-  }
+  std::optional<SkippedStep> settle();
 
  private:
   struct Open {
@@ -75,3 +59,7 @@ class StepWatch {
 };
 
 }  // namespace seqtrain::train
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/train/src/step_watch.hpp>
+#endif

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/threads.hpp>

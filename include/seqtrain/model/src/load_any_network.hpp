@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <seqtrain/model/families.hpp>
-#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_network.hpp>
 #include <seqtrain/weights/config_file.hpp>
 

@@ -1,0 +1,6 @@
+#pragma once
+
+// Defines the functions of this room that are compiled separately: see
+// core/separate_compilation.hpp.
+#include <seqtrain/core/needs_separate_compilation.hpp>
+#include <seqtrain/tensor/src/state_dict.hpp>
