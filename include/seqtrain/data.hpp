@@ -12,6 +12,7 @@
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/example_stream.hpp>
+#include <seqtrain/data/folds.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/label_key.hpp>
 #include <seqtrain/data/label_names.hpp>

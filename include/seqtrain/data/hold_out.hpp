@@ -222,20 +222,17 @@ struct HoldOutOptions {
   return whole;
 }
 
-/// Holds out a share of a file's examples, with about the same share of each label. Both sets are
-/// in memory, in the order of the file. `train` gets the whole file's numbers of records without a
-/// gold label and of empty texts. Throws `InputError` if one of the two sets would be empty.
-[[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, const HoldOutOptions& options) {
+namespace detail {
+
+/// Returns the examples of a file in the two sets of a split. Of those for training, a fraction is
+/// kept by `sample_by_label`.
+inline HeldOut parts_of(const EncodedFile& whole, RandomSplit split, double train_fraction) {
   const auto labels = whole.set.arrays().labels;
-  RandomSplit split = options.groups.empty()
-                          ? split_by_label(labels, options.share, options.seed)
-                          : split_by_group(labels, options.groups, options.share, options.seed);
   const std::size_t total = split.train.size();
   std::vector<std::int32_t> labels_of_train;
   for (const std::size_t row : split.train) labels_of_train.push_back(labels[row]);
   std::vector<std::size_t> train;
-  for (const std::size_t i :
-       sample_by_label(labels_of_train, options.train_fraction, "training set")) {
+  for (const std::size_t i : sample_by_label(labels_of_train, train_fraction, "training set")) {
     train.push_back(split.train[i]);
   }
   const auto part = [&](const std::vector<std::size_t>& rows) {
@@ -250,6 +247,36 @@ struct HoldOutOptions {
   parts.train.left_out = whole.left_out;
   parts.train.empty_texts = whole.empty_texts;
   return parts;
+}
+
+}  // namespace detail
+
+/// Holds out a share of a file's examples, with about the same share of each label. Both sets are
+/// in memory, in the order of the file. `train` gets the whole file's numbers of records without a
+/// gold label and of empty texts. Throws `InputError` if one of the two sets would be empty.
+[[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, const HoldOutOptions& options) {
+  const auto labels = whole.set.arrays().labels;
+  return detail::parts_of(whole,
+                          options.groups.empty()
+                              ? split_by_label(labels, options.share, options.seed)
+                              : split_by_group(labels, options.groups, options.share, options.seed),
+                          options.train_fraction);
+}
+
+/// Holds out these rows of a file, in ascending order, and keeps a fraction of the others.
+[[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, std::vector<std::size_t> rows,
+                                      double train_fraction = 1) {
+  RandomSplit split;
+  for (std::size_t row = 0, next = 0; row < whole.set.size(); ++row) {
+    const bool is_held_out = next < rows.size() && rows[next] == row;
+    if (is_held_out) {
+      ++next;
+    } else {
+      split.train.push_back(row);
+    }
+  }
+  split.held_out = std::move(rows);
+  return detail::parts_of(whole, std::move(split), train_fraction);
 }
 
 }  // namespace seqtrain::data
