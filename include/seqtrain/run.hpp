@@ -2,7 +2,9 @@
 
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
+#include <seqtrain/run/cross_validation.hpp>
 #include <seqtrain/run/kept_predictions.hpp>
+#include <seqtrain/run/label_errors.hpp>
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/run/model_files.hpp>
 #include <seqtrain/run/predictions.hpp>

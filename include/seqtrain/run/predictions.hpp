@@ -94,6 +94,7 @@ struct ReadPrediction {
   std::int64_t row = 0;
   std::string gold = {};  ///< as JSON writes it, such as `"neutral"` or `["a","b"]`
   std::string predicted = {};
+  std::vector<double> scores = {};  ///< in the order of the labels, if the line has them
   double loss = std::numeric_limits<double>::quiet_NaN();
 
   [[nodiscard]] bool right() const { return gold == predicted; }
@@ -123,6 +124,13 @@ struct ReadPrediction {
     if (name != split) continue;
     read.gold = simdjson::minify(gold);
     read.predicted = simdjson::minify(predicted);
+    simdjson::dom::array scores;
+    if (object["scores"].get(scores) == simdjson::SUCCESS) {
+      for (const auto score : scores) {
+        double value = 0;
+        if (score.get(value) == simdjson::SUCCESS) read.scores.push_back(value);
+      }
+    }
     if (object["loss"].get(read.loss) != simdjson::SUCCESS) {
       read.loss = std::numeric_limits<double>::quiet_NaN();
     }

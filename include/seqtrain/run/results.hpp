@@ -16,6 +16,7 @@
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
+#include <seqtrain/run/cross_validation.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::run {
@@ -40,7 +41,8 @@ struct Results {
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
   std::optional<metrics::ClassificationReport> dev = {};
   std::optional<metrics::ClassificationReport> test = {};
-  std::optional<baseline::Scores> baseline = {};  ///< of simple models on dev
+  std::optional<baseline::Scores> baseline = {};         ///< of simple models on dev
+  std::optional<CrossValidation> cross_validation = {};  ///< dev is then out of fold
   std::optional<data::DataSummary> data = {};
   FitFigures train = {};
   double peak_memory_mib = 0;
@@ -124,6 +126,7 @@ inline std::string to_json(const Results& results) {
   if (results.dev) detail::append(out, "dev", *results.dev, results.labels);
   if (results.test) detail::append(out, "test", *results.test, results.labels);
   if (results.baseline) append(out, *results.baseline);
+  if (results.cross_validation) append(out, *results.cross_validation);
   if (results.data) {
     out.key("data").begin_object();
     detail::append(out, "train", results.data->train, results.data->labels);

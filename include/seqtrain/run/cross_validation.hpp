@@ -1,0 +1,241 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/byte_text.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/metrics/evaluation.hpp>
+#include <seqtrain/metrics/label_errors.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/run/predictions.hpp>
+
+namespace seqtrain::run {
+
+/// A figure of each model of a cross-validation.
+struct FoldFigure {
+  std::string name = {};
+  std::vector<double> each = {};
+
+  [[nodiscard]] double mean() const {
+    double sum = 0;
+    for (const double value : each) sum += value;
+    return sum / static_cast<double>(each.size());
+  }
+
+  /// Returns the standard deviation of a sample: with the number of values less one as divisor.
+  [[nodiscard]] double deviation() const {
+    double squares = 0;
+    for (const double value : each) squares += (value - mean()) * (value - mean());
+    return std::sqrt(squares / static_cast<double>(each.size() - 1));
+  }
+};
+
+/// The figures of a cross-validation, for `metrics.json`.
+struct CrossValidation {
+  std::vector<FoldFigure> figures = {};
+  std::vector<FoldFigure> baseline = {};  ///< of simple models, if they were trained
+  std::size_t folds = 0;
+  std::size_t label_errors = 0;  ///< labels that are probably wrong
+  std::size_t equal_texts = 0;   ///< texts that have different labels in different places
+};
+
+namespace detail {
+
+inline void append(json::Writer& out, std::string_view key,
+                   const std::vector<FoldFigure>& figures) {
+  out.key(key).begin_object();
+  for (const FoldFigure& figure : figures) {
+    out.key(figure.name).begin_object().member("mean", figure.mean());
+    out.member("standard_deviation", figure.deviation()).member("each", figure.each).end_object();
+  }
+  out.end_object();
+}
+
+}  // namespace detail
+
+/// Appends the member `cross_validation` of metrics.json.
+inline void append(json::Writer& out, const CrossValidation& all) {
+  out.key("cross_validation").begin_object().member("folds", all.folds);
+  detail::append(out, "figures", all.figures);
+  if (!all.baseline.empty()) detail::append(out, "baseline", all.baseline);
+  out.member("label_errors", all.label_errors)
+      .member("equal_texts_with_different_labels", all.equal_texts)
+      .end_object();
+}
+
+namespace detail {
+
+inline void add(std::vector<FoldFigure>& figures, std::string name, const json::Value& value) {
+  const auto known = std::ranges::find(figures, name, &FoldFigure::name);
+  auto& figure =
+      known == figures.end() ? figures.emplace_back(FoldFigure{.name = std::move(name)}) : *known;
+  figure.each.push_back(value.is_number() ? value.number()
+                                          : std::numeric_limits<double>::quiet_NaN());
+}
+
+/// Adds the numbers of a split and the F1 of its averages.
+inline void add_all(std::vector<FoldFigure>& figures, const json::Value& split) {
+  for (const auto& [name, value] : split.members()) {
+    if (name != "examples" && value.is_number()) add(figures, std::string{name}, value);
+  }
+  for (const char* average : {"macro", "micro"}) {
+    const std::string key = std::string{average} + "_average";
+    if (const auto found = split.find(key)) {
+      add(figures, std::string{average} + "_f1", found->at("f1"));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Adds the figures in the `metrics.json` of a fold's run.
+inline void add_fold(CrossValidation& all, const json::Value& metrics) {
+  ++all.folds;
+  detail::add_all(all.figures, metrics.at("dev"));
+  const auto simple = metrics.find("baseline");
+  if (!simple) return;
+  for (const auto& [name, figures] : simple->members()) {
+    if (!figures.is_object()) continue;
+    for (const auto& [figure, value] : figures.members()) {
+      detail::add(all.baseline, std::string{name} + " " + std::string{figure}, value);
+    }
+  }
+}
+
+/// An example that the model of its fold, which had not learned from it, has predicted.
+struct OutOfFold : ReadPrediction {
+  std::int64_t fold = 0;  ///< counted from 1
+};
+
+/// Appends the predictions of a fold's run, from its `predictions.jsonl`.
+inline void read_fold(std::vector<OutOfFold>& all, const std::filesystem::path& file,
+                      std::int64_t fold) {
+  const MappedFile content{file};
+  for (auto& read : read_predictions(content.text(), "dev", file.string())) {
+    all.push_back({std::move(read), fold});
+  }
+}
+
+/// Writes `out_of_fold.jsonl`, one object a line for each example: `{"row": 1, "fold": 3, "gold":
+/// "neutral", "predicted": "entailment", "scores": [0.7, 0.2, 0.1], "loss": 1.61}`. Its members are
+/// those of `predictions.jsonl`.
+inline void write_out_of_fold(const std::filesystem::path& file, std::span<const OutOfFold> all) {
+  AtomicFile out{file};
+  for (const OutOfFold& one : all) {
+    json::Writer line;
+    line.begin_object().member("row", one.row).member("fold", one.fold);
+    line.key("gold").raw(one.gold).key("predicted").raw(one.predicted);
+    if (!one.scores.empty()) {
+      line.key("scores").begin_array();
+      for (const double score : one.scores) line.value(static_cast<float>(score));
+      line.end_array();
+    }
+    line.member("loss", static_cast<float>(one.loss)).end_object();
+    out.write(line.text() + "\n");
+  }
+  out.commit();
+}
+
+namespace detail {
+
+/// Returns the id of a label whose name is written as JSON, or -1.
+inline std::int32_t label_id(const std::string& text, std::span<const std::string> labels) {
+  if (!text.starts_with('"')) return -1;
+  const auto document = json::Document::parse(text, "label");
+  const auto found = std::ranges::find(labels, document.root().string());
+  return found == labels.end() ? -1 : static_cast<std::int32_t>(found - labels.begin());
+}
+
+/// Returns the targets that a gold answer stands for: a number, or a 0 or 1 for each label.
+inline std::vector<float> targets_of(const OutOfFold& one, std::span<const std::string> labels) {
+  const auto document = json::Document::parse(one.gold, "gold");
+  if (document.root().is_number()) return {static_cast<float>(document.root().number())};
+  std::vector<float> targets(labels.size());
+  for (const auto& name : document.root().items()) {
+    const auto found = std::ranges::find(labels, name.string());
+    if (found != labels.end()) targets[static_cast<std::size_t>(found - labels.begin())] = 1;
+  }
+  return targets;
+}
+
+/// Returns logits that give an example's prediction.
+inline std::vector<float> logits_of(const OutOfFold& one, ProblemType type) {
+  if (type == ProblemType::regression) {
+    const auto document = json::Document::parse(one.predicted, "predicted");
+    return {static_cast<float>(document.root().number())};
+  }
+  std::vector<float> logits;
+  for (const double score : one.scores) {
+    const bool several = type == ProblemType::multi_label;
+    logits.push_back(static_cast<float>(several ? std::log(score / (1 - score)) : score));
+  }
+  return logits;
+}
+
+}  // namespace detail
+
+/// Returns the figures of all examples that have a prediction, each by the model of its fold.
+[[nodiscard]] inline metrics::ClassificationReport report_of(std::span<const OutOfFold> all,
+                                                             std::span<const std::string> labels,
+                                                             ProblemType type) {
+  metrics::Evaluation evaluation{type};
+  double loss = 0;
+  std::size_t count = 0;
+  for (const OutOfFold& one : all) {
+    const auto row = type != ProblemType::regression && one.scores.empty()
+                         ? std::vector<float>{}
+                         : detail::logits_of(one, type);
+    if (row.empty() || one.gold == "null") continue;
+    const Eigen::Map<const Eigen::RowVectorXf> logits{row.data(), std::ssize(row)};
+    const bool single = type == ProblemType::single_label;
+    const std::int64_t label = single ? detail::label_id(one.gold, labels) : 0;
+    evaluation.add(logits, {&label, 1},
+                   single ? std::vector<float>{} : detail::targets_of(one, labels));
+    loss += one.loss;
+    ++count;
+  }
+  auto report = evaluation.report();
+  report.loss = loss / static_cast<double>(count);
+  return report;
+}
+
+/// Returns the labels that are probably wrong, by confident learning. The `row` of each is its
+/// index in `all`. Examples without a label or without scores are left out.
+[[nodiscard]] inline std::vector<metrics::LabelError> find_label_errors(
+    std::span<const OutOfFold> all, std::span<const std::string> labels) {
+  std::vector<std::size_t> rows;
+  std::vector<std::int32_t> ids;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::int32_t id = detail::label_id(all[i].gold, labels);
+    if (id < 0 || all[i].scores.size() != labels.size()) continue;
+    rows.push_back(i);
+    ids.push_back(id);
+  }
+  if (rows.empty()) return {};
+  metrics::LabelScores2d scores(std::ssize(rows), std::ssize(labels));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& given = all[rows[i]].scores;
+    scores.row(static_cast<Eigen::Index>(i)) =
+        Eigen::Map<const Eigen::RowVectorXd>{given.data(), std::ssize(given)};
+  }
+  auto found = metrics::find_label_errors(scores, ids).rows;
+  for (auto& error : found) error.row = rows[error.row];
+  return found;
+}
+
+}  // namespace seqtrain::run
