@@ -35,6 +35,7 @@ constexpr Subcommand subcommands[] = {
     {"mnli", "mnli", "train, on the bundled pairs of sentences if no file is named"},
     {"imdb", "imdb", "fine-tune a classifier on film reviews in folders"},
     {"languages", "languages", "train a classifier for a language, also from nothing (ULMFiT)"},
+    {"baseline", "baseline", "train a linear model on TF-IDF, to compare with or to use"},
     {"predict", "predict", "label texts with a fine-tuned model"},
     {"serve", "serve", "answer over HTTP with a fine-tuned model"},
     {"tokenize", "tokenize", "turn texts into the ids of a model"},

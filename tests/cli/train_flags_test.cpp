@@ -361,6 +361,63 @@ TEST_F(TrainFlagsTest, SayThatAShareHoldsOutNoExample) {
             "a larger share, or a --dev-file");
 }
 
+TEST_F(TrainFlagsTest, MakeARunOfEachFold) {
+  const auto flags = parsed(
+      {"--train-file=a.csv", "--folds=4", "--checkpoint-dir=gs://bucket/c", "--logging-dir=logs/"});
+  EXPECT_EQ(flags.dev_fraction, 0.25);
+  EXPECT_FALSE(flags.holds_out_by_default);
+  std::set<std::int64_t> seeds{flags.seed};
+  for (std::int64_t number = 1; number <= 4; ++number) {
+    const auto fold = flags.of_fold({.number = number, .rows = {3, 5}}, "runs/all");
+    const std::string name = "fold-" + std::to_string(number);
+    EXPECT_EQ(fold.output_dir, "runs/all/" + name);
+    EXPECT_EQ(fold.checkpoint_dir, "gs://bucket/c/" + name);
+    EXPECT_EQ(fold.logging_dir, "logs/" + name);
+    EXPECT_EQ(fold.fold->rows, (std::vector<std::size_t>{3, 5}));
+    EXPECT_GE(fold.seed, 0);
+    EXPECT_TRUE(seeds.insert(fold.seed).second);
+    EXPECT_EQ(flags.of_fold({.number = number}, "other").seed, fold.seed);
+  }
+}
+
+TEST_F(TrainFlagsTest, RefuseWhatDoesNotGoWithFolds) {
+  const auto problem = [](const char* flag) {
+    return tests::problem_of([&] { (void)parsed({"--train-file=a.csv", "--folds=3", flag}); });
+  };
+  const std::string parts =
+      "does not go with --folds, which evaluates on the parts of the training file";
+  EXPECT_EQ(problem("--dev-file=b.csv"), "--dev-file: " + parts);
+  EXPECT_EQ(problem("--dev-fraction=0.2"), "--dev-fraction: " + parts);
+  EXPECT_EQ(problem("--split-field=part"), "--split-field: " + parts);
+  const std::string none = "does not go with --folds, which leaves no model";
+  EXPECT_EQ(problem("--test-file=b.csv"), "--test-file: " + none + " to be tested");
+  EXPECT_EQ(problem("--push-to-hub=me/model"), "--push-to-hub: " + none);
+  EXPECT_EQ(problem("--calibrate=yes"), "--calibrate: " + none);
+  EXPECT_TRUE(problem("--hp-tune=y").starts_with("--hp-tune: does not go with --folds"));
+  EXPECT_TRUE(problem("--resume=checkpoint-9").starts_with("--resume: does not go with --folds"));
+  EXPECT_EQ(problem("--resume=auto"), "nothing was thrown");
+  EXPECT_EQ(problem("--group-field=writer"), "nothing was thrown");
+  EXPECT_EQ(tests::problem_of([] { (void)parsed({"--folds=1"}); }),
+            "--folds: must be 0, or 2 to 1000");
+}
+
+TEST_F(TrainFlagsTest, TakeTheFlagsOfABaseline) {
+  TrainFlags flags;
+  flags.train_file = flags.dev_file = "";
+  Flags parser{"baseline", "does something"};
+  const std::array<const char*, 4> arguments{"baseline", "--train-file=a.csv", "--seed=7",
+                                             "--class-weights=auto"};
+  ASSERT_TRUE(flags.parse_for_baseline(parser, 4, arguments.data()));
+  EXPECT_EQ(flags.model, "");
+  EXPECT_EQ(flags.dev_fraction, 0.1);
+  EXPECT_EQ(flags.seed, 7);
+  const auto known = names(parser.values());
+  for (const char* other :
+       {"learning-rate", "model", "max-length", "long-texts", "epochs", "folds"}) {
+    EXPECT_FALSE(known.contains(other)) << other;
+  }
+}
+
 TEST_F(TrainFlagsTest, TakeAllExamplesOfAFileThatNamesTheirSplits) {
   const auto flags = parsed({"--train-file=a.csv", "--split-field=part"});
   EXPECT_EQ(flags.dev_file, "a.csv");

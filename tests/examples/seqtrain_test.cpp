@@ -92,8 +92,8 @@ TEST_F(SeqtrainCommand, SaysWhetherItsLibTorchHasCuda) {
 TEST(Seqtrain, ListsSubcommands) {
   const auto help = run_example("seqtrain", "help");
   EXPECT_EQ(help.code, 0);
-  for (const char* name :
-       {"train", "mnli", "imdb", "languages", "predict", "serve", "tokenize", "compare", "gcs"}) {
+  for (const char* name : {"train", "mnli", "imdb", "languages", "baseline", "predict", "serve",
+                           "tokenize", "compare", "gcs"}) {
     EXPECT_NE(help.output.find("\n  " + std::string{name} + "  "), std::string::npos) << name;
   }
   const auto nothing = run_example("seqtrain", "");

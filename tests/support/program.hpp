@@ -13,6 +13,7 @@
 #include <wordexp.h>
 
 #ifdef SEQTRAIN_PROGRAMS_ARE_LINKED
+int baseline_main(int, char**);
 int imdb_main(int, char**);
 int languages_main(int, char**);
 int mnli_main(int, char**);
@@ -47,6 +48,7 @@ using Main = int (*)(int, char**);
 /// Returns the main function of a program that is linked to the tests, or null.
 inline Main linked_main([[maybe_unused]] std::string_view name) {
 #ifdef SEQTRAIN_PROGRAMS_ARE_LINKED
+  if (name == "baseline") return &baseline_main;
   if (name == "imdb") return &imdb_main;
   if (name == "languages") return &languages_main;
   if (name == "mnli") return &mnli_main;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -23,9 +25,14 @@ namespace seqtrain::baseline {
 /// on several threads.
 class Judge {
  public:
-  explicit Judge(const Model& model, std::size_t threads = 1)
+  /// Gets the logits [examples, labels] of examples with their labels and targets.
+  using Observer = std::function<void(const metrics::Logits&, std::span<const std::int64_t>,
+                                      std::span<const float>)>;
+
+  explicit Judge(const Model& model, std::size_t threads = 1, Observer observer = {})
       : model_{&model},
         threads_{threads},
+        observer_{std::move(observer)},
         majority_{model.problem_type()},
         linear_{model.problem_type()} {}
 
@@ -63,6 +70,7 @@ class Judge {
       }
     });
     linear_.add(logits, labels_, targets_);
+    if (observer_) observer_(logits, labels_, targets_);
     const Eigen::Map<const Eigen::RowVectorXf> most{model_->majority().data(), labels};
     majority_.add(most.replicate(rows, 1), labels_, targets_);
     texts_.clear();
@@ -77,6 +85,7 @@ class Judge {
 
   const Model* model_;
   std::size_t threads_;
+  Observer observer_;
   metrics::Evaluation majority_;
   metrics::Evaluation linear_;
   std::vector<std::string> texts_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <span>
@@ -46,6 +47,9 @@ struct TrainFlags : DataFlags,
   /// a cloud job, and checks all of them. Returns false if help was asked for.
   bool parse(Flags& flags, int argc, const char* const* argv);
 
+  /// Does so with those flags that `seqtrain baseline` has, which needs no model.
+  bool parse_for_baseline(Flags& flags, int argc, const char* const* argv);
+
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const;
 
@@ -68,6 +72,16 @@ struct TrainFlags : DataFlags,
   /// names the flag if that is no example.
   [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole,
                                        std::span<const std::string> groups = {}) const;
+
+  /// Returns the rows of each fold of `--folds`, given the labels of the training file: with about
+  /// the same share of each label, and whole groups with `--group-field`. Throws `InputError` if a
+  /// label has fewer examples than there are folds, or if there are fewer groups.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> rows_of_folds(
+      const data::EncodedSet& set, const data::Labels& names) const;
+
+  /// Returns the flags of a run that is a part of a cross-validation in `directory`. It has a
+  /// folder there, and a seed that follows from that of the cross-validation and its number.
+  [[nodiscard]] TrainFlags of_fold(Fold part, const std::filesystem::path& directory) const;
 
   /// Returns the options of training batches. This process computes the batches of `shard`.
   [[nodiscard]] data::LoaderOptions train_batches(const data::Shard& shard = {}) const {
@@ -145,6 +159,11 @@ struct TrainFlags : DataFlags,
 
  private:
   void add_to(Flags& flags);
+  void add_for_baseline(Flags& flags);
+
+  /// Takes what follows from the flags that are given, and checks all of them. `usual_train_file`
+  /// is the default of the training file.
+  void settle(const Flags& flags, const std::string& usual_train_file);
 
   /// Ignores flags of the file of `--config` that contradict one on the command line.
   void prefer_command_line(Flags& flags);
@@ -155,6 +174,10 @@ struct TrainFlags : DataFlags,
 
   /// Takes all examples from the training file, because `--split-field` says what each is for.
   void read_splits(const Flags& flags);
+
+  /// Takes the dev examples of `--folds`. Throws `InputError` that names a flag which does not go
+  /// with it.
+  void take_folds(const Flags& flags);
 
   /// Removes the default files, because `--dataset` names the data. Throws `InputError` if files
   /// are given as well.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/train_flags.hpp>
@@ -135,11 +136,10 @@ inline std::optional<run::CardDataset> card_dataset(const cli::TrainFlags& flags
                           .test_split = flags.test_split};
 }
 
-/// Returns the flags with local paths in place of the inputs' addresses and names on the hub.
-/// Calls `check` with the flags when the examples are here, before the model is fetched.
-inline cli::TrainFlags with_local_inputs(
-    cli::TrainFlags flags, const storage::Options& storages,
-    const std::function<void(const cli::TrainFlags&)>& check = {}) {
+/// Returns the flags with local paths in place of the addresses of examples and of their name on
+/// the hub.
+inline cli::TrainFlags with_local_examples(cli::TrainFlags flags,
+                                           const storage::Options& storages) {
   storage::demand_local(flags.output_dir, "--output-dir", "see --job-dir");
   for (const auto& place : {flags.job_dir, flags.checkpoint_dir, flags.logging_dir}) {
     (void)storage::is_local(place, storages);  // it may be in no known storage
@@ -148,6 +148,15 @@ inline cli::TrainFlags with_local_inputs(
     *place = storage::fetch_all(*place, storages);
   }
   use_dataset(flags, storages.log);
+  return flags;
+}
+
+/// Returns the flags with local paths in place of the inputs' addresses and names on the hub.
+/// Calls `check` with the flags when the examples are here, before the model is fetched.
+inline cli::TrainFlags with_local_inputs(
+    cli::TrainFlags flags, const storage::Options& storages,
+    const std::function<void(const cli::TrainFlags&)>& check = {}) {
+  flags = with_local_examples(std::move(flags), storages);
   if (check) check(flags);
   flags.model = storage::find_model(flags.model, storages).directory.string();
   return flags;

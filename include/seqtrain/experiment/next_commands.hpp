@@ -46,18 +46,24 @@ inline bool is_one_plain_file(const std::string& place) {
          std::ranges::any_of(endings, [&](auto ending) { return place.ends_with(ending); });
 }
 
-/// Returns three lines about a finished run: its page, a command that labels the texts of
-/// `examples`, or one text if `predict` cannot read them, and one that serves the model.
-inline std::string next_commands(std::string_view started_as, const run::RunDirectory& run,
-                                 const std::string& examples) {
+/// Returns two lines about the model of a run: a command that labels the texts of `examples`, or
+/// one text if `predict` cannot read them, and one that serves the model.
+inline std::string commands_of_model(std::string_view started_as, const run::RunDirectory& run,
+                                     const std::string& examples) {
   const std::string model = " --model " + cli::shell_word(run.path().string());
   const auto predict = other_program(started_as, "predict");
   const auto serve = other_program(started_as, "serve");
   const bool reads = is_one_plain_file(examples);
-  return "Its page:    " + run.report().string() + "\nLabel texts: " + predict.build +
-         (reads ? "" : R"(echo '{"text": "A text."}' | )") + predict.command + model +
-         (reads ? " " + cli::shell_word(examples) : "") + "\nServe it:    " + serve.build +
-         serve.command + model + " --port 8080\n";
+  return "Label texts: " + predict.build + (reads ? "" : R"(echo '{"text": "A text."}' | )") +
+         predict.command + model + (reads ? " " + cli::shell_word(examples) : "") +
+         "\nServe it:    " + serve.build + serve.command + model + " --port 8080\n";
+}
+
+/// Returns three lines about a finished run: its page and `commands_of_model`.
+inline std::string next_commands(std::string_view started_as, const run::RunDirectory& run,
+                                 const std::string& examples) {
+  return "Its page:    " + run.report().string() + "\n" +
+         commands_of_model(started_as, run, examples);
 }
 
 }  // namespace seqtrain::experiment

@@ -124,6 +124,7 @@ inline train::Pairs run_settings(train::Pairs determining, const cli::TrainFlags
   determining.emplace_back("dev-file", held_out ? "" : fingerprint_of(flags.dev_file));
   determining.emplace_back("dev-fraction", held_out ? cli::flag_text(flags.dev_fraction) : "");
   determining.emplace_back("precision", precision);
+  if (flags.fold) determining.emplace_back("fold", std::to_string(flags.fold->number));
   return determining;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,12 @@ inline void require_columns(const std::vector<std::string>& columns) {
   require(columns.empty() || columns.front() != "...", "columns", "names no column");
 }
 
+/// A part of a cross-validation: a run that holds these rows of the training file out.
+struct Fold {
+  std::int64_t number = 1;             ///< counted from 1
+  std::vector<std::size_t> rows = {};  ///< ascending
+};
+
 /// The flags about examples. An empty string means that the flag is not given.
 struct DataFlags {
   std::string train_file = "examples/data/nli/train.jsonl";
@@ -54,6 +61,7 @@ struct DataFlags {
   bool skip_unlabelled = false;
   std::string split_field = "";
   std::string group_field = "";
+  std::int64_t folds = 0;
   std::string text_field = "";
   std::string pair_field = "";
   std::string label_field = "";
@@ -62,62 +70,25 @@ struct DataFlags {
   /// Not a flag: no dev file was given, so `dev_fraction` is the default for a file of one's own.
   bool holds_out_by_default = false;
 
+  /// Not a flag: the part of a cross-validation that this run is.
+  std::optional<Fold> fold = {};
+
   /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
   data::OpenFile open = nullptr;
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
-    flags.section("Data")
-        .add("train-file", train_file,
-             open ? "examples to train on: .parquet, or .jsonl, .tsv or .csv, also with .gz or "
-                    ".zst; several files separated by commas; or a directory with <label>/*.txt"
-                  : "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst; several "
-                    "files separated by commas; or a directory with <label>/*.txt")
-        .add("dev-file", dev_file,
-             "examples to evaluate on after each epoch (default with a --train-file of your own: a "
-             "tenth of its examples, held out)")
-        .add("test-file", test_file, "examples to evaluate on once, at the end (default: no test)")
-        .add("dataset", dataset,
-             "data set on the hub, org/name[:config][@revision], or a directory in the layout of "
-             "such a data set; replaces the files")
-        .add("train-split", train_split, "split of the data set to train on (default: train)")
-        .add("dev-split", dev_split,
-             "split of the data set to evaluate on after each epoch (default: validation, or the "
-             "usual split of a known data set)")
-        .add("test-split", test_split,
-             "split of the data set to evaluate on once, at the end (default: no test)")
-        .add("dev-fraction", dev_fraction,
-             "share of the training file's examples to hold out and evaluate on instead of a dev "
-             "file, with about the same share of each label")
-        .role(determines_results)
-        .add("split-field", split_field,
-             "field of the training file that says whether a record is for train, dev (or "
-             "validation) or test; replaces --dev-file and --test-file")
-        .add(
-            "group-field", group_field,
-            "field of the training file that names the group of a record; --dev-fraction holds out "
-            "whole groups")
-        .add("fraction-of-train-data", fraction_of_train_data,
-             "share of the training examples to use: of each label about this share, spread over "
-             "the file")
-        .add("max-length", max_length,
-             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
-        .add("long-texts", long_texts,
-             {{"", {}},
-              {"truncate", text::LongTexts::truncate},
-              {"tail", text::LongTexts::tail},
-              {"head-tail", text::LongTexts::head_tail},
-              {"windows", text::LongTexts::windows}},
-             "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
-             "quarter from its beginning and the rest from its end; windows: all of it, read in "
-             "windows of --max-length ids (default: what the tokenizer's files say)")
-        .add("stride", stride, "ids that a window has in common with the one before it")
-        .add("window-pooling", window_pooling,
-             {{"mean", text::WindowPooling::mean}, {"max", text::WindowPooling::max}},
-             "a text's logits are the mean of its windows' logits, or for each label the largest");
+    add_files(flags);
+    add_folds(flags);
+    add_lengths(flags);
     add_fields(flags);
   }
 
+  /// Adds the flags without those about folds and lengths in ids as a section of the help.
+  void add_examples_to(Flags& flags) {
+    add_files(flags);
+    add_fields(flags);
+  }
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
     for (const auto& [name, split] : {std::pair{"train-split", &train_split},
@@ -132,7 +103,8 @@ struct DataFlags {
     require(window_pooling == text::WindowPooling::mean || long_texts == text::LongTexts::windows,
             "window-pooling", "needs --long-texts windows");
     require(group_field.empty() || dev_fraction > 0, "group-field",
-            "is for examples that are held out by --dev-fraction");
+            "is for examples that are held out by --dev-fraction or --folds");
+    require(folds == 0 || (folds >= 2 && folds <= 1000), "folds", "must be 0, or 2 to 1000");
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",
             "does not go with --dev-split: it takes the dev examples from the training split");
     require(dev_fraction >= 0 && dev_fraction < 1, "dev-fraction",
@@ -159,6 +131,67 @@ struct DataFlags {
   }
 
  private:
+  void add_files(Flags& flags) {
+    flags.section("Data")
+        .add("train-file", train_file,
+             open ? "examples to train on: .parquet, or .jsonl, .tsv or .csv, also with .gz or "
+                    ".zst; several files separated by commas; or a directory with <label>/*.txt"
+                  : "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst; several "
+                    "files separated by commas; or a directory with <label>/*.txt")
+        .add("dev-file", dev_file,
+             "examples to evaluate on after each epoch (default with a --train-file of your own: a "
+             "tenth of its examples, held out)")
+        .add("test-file", test_file, "examples to evaluate on once, at the end (default: no test)")
+        .add("dataset", dataset,
+             "data set on the hub, org/name[:config][@revision], or a directory in the layout of "
+             "such a data set; replaces the files")
+        .add("train-split", train_split, "split of the data set to train on (default: train)")
+        .add("dev-split", dev_split,
+             "split of the data set to evaluate on after each epoch (default: validation, or the "
+             "usual split of a known data set)")
+        .add("test-split", test_split,
+             "split of the data set to evaluate on once, at the end (default: no test)")
+        .add("dev-fraction", dev_fraction,
+             "share of the training file's examples to hold out and evaluate on instead of a dev "
+             "file, with about the same share of each label")
+        .role(determines_results)
+        .add("split-field", split_field,
+             "field of the training file that says whether a record is for train, dev (or "
+             "validation) or test; replaces --dev-file and --test-file")
+        .add("group-field", group_field,
+             "field of the training file that names the group of a record; --dev-fraction and "
+             "--folds hold out whole groups")
+        .add("fraction-of-train-data", fraction_of_train_data,
+             "share of the training examples to use: of each label about this share, spread over "
+             "the file");
+  }
+
+  void add_folds(Flags& flags) {
+    flags.add("folds", folds,
+              "cross-validate: train this many models, each on the training file without one of so "
+              "many parts, and say how good they are and which labels are probably wrong (0: train "
+              "one model)");
+  }
+
+  void add_lengths(Flags& flags) {
+    flags
+        .add("max-length", max_length,
+             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
+        .add("long-texts", long_texts,
+             {{"", {}},
+              {"truncate", text::LongTexts::truncate},
+              {"tail", text::LongTexts::tail},
+              {"head-tail", text::LongTexts::head_tail},
+              {"windows", text::LongTexts::windows}},
+             "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
+             "quarter from its beginning and the rest from its end; windows: all of it, read in "
+             "windows of --max-length ids (default: what the tokenizer's files say)")
+        .add("stride", stride, "ids that a window has in common with the one before it")
+        .add("window-pooling", window_pooling,
+             {{"mean", text::WindowPooling::mean}, {"max", text::WindowPooling::max}},
+             "a text's logits are the mean of its windows' logits, or for each label the largest");
+  }
+
   void add_fields(Flags& flags) {
     flags
         .add("problem-type", problem_type,

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,8 +19,13 @@
 #include <seqtrain/cli/flags/output.hpp>
 #include <seqtrain/cli/flags/training.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/folds.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/label_names.hpp>
 #include <seqtrain/data/loader.hpp>
@@ -37,9 +44,26 @@ SEQTRAIN_SEPARATE bool TrainFlags::parse(Flags& flags, int argc, const char* con
   if (!flags.parse(argc, argv)) return false;
   if (!flags.is_given("model")) model = default_model();
   prefer_command_line(flags);
+  settle(flags, usual_train_file);
+  return true;
+}
+
+SEQTRAIN_SEPARATE bool TrainFlags::parse_for_baseline(Flags& flags, int argc,
+                                                      const char* const* argv) {
+  add_for_baseline(flags);
+  const std::string usual_train_file = train_file;
+  if (!flags.parse(argc, argv)) return false;
+  settle(flags, usual_train_file);
+  model.clear();
+  return true;
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::settle(const Flags& flags, const std::string& usual_train_file) {
   if (!dataset.empty()) drop_files(flags);
   labels = data::label_names(std::move(labels));
-  if (!split_field.empty()) {
+  if (folds > 0) {
+    take_folds(flags);
+  } else if (!split_field.empty()) {
     read_splits(flags);
   } else if (train_file != usual_train_file && dataset.empty()) {
     hold_out_without_dev_file(flags);
@@ -53,7 +77,6 @@ SEQTRAIN_SEPARATE bool TrainFlags::parse(Flags& flags, int argc, const char* con
   if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
   validate();
   warmup_ratio = schedule().warmup_ratio;
-  return true;
 }
 
 SEQTRAIN_SEPARATE void TrainFlags::validate() const {
@@ -74,7 +97,9 @@ SEQTRAIN_SEPARATE void TrainFlags::validate() const {
 }
 
 SEQTRAIN_SEPARATE data::Labels TrainFlags::choose_labels(const data::JoinLabels& join) const {
-  const auto config = json::Document::load(std::filesystem::path{model} / "config.json");
+  const auto file = std::filesystem::path{model} / "config.json";
+  const auto config =
+      model.empty() ? json::Document::parse("{}", file.string()) : json::Document::load(file);
   auto options = read_options();
   options.label_optional = !teacher.empty();
   options.problem_type = problem(config.root());
@@ -110,7 +135,7 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::with_splits() const {
 
 SEQTRAIN_SEPARATE std::vector<std::string> TrainFlags::groups(const data::ReadOptions& read,
                                                               const data::Labels& names) const {
-  if (group_field.empty()) return {};
+  if (group_field.empty() || fold) return {};
   auto found = data::values_of(train_file, read, names, group_field);
   if (std::ranges::adjacent_find(found, std::not_equal_to{}) != found.end()) return found;
   throw InputError{"names one group, so none can be held out",
@@ -120,6 +145,7 @@ SEQTRAIN_SEPARATE std::vector<std::string> TrainFlags::groups(const data::ReadOp
 
 SEQTRAIN_SEPARATE data::HeldOut TrainFlags::hold_out(const data::EncodedFile& whole,
                                                      std::span<const std::string> groups) const {
+  if (fold) return data::hold_out(whole, fold->rows, fraction_of_train_data);
   try {
     return data::hold_out(whole, {.share = dev_fraction,
                                   .seed = static_cast<std::uint64_t>(seed),
@@ -150,6 +176,74 @@ SEQTRAIN_SEPARATE bool TrainFlags::replaces_checkpoints() const {
   return overwrite && begins_anew() && checkpoint_dir.empty();
 }
 
+SEQTRAIN_SEPARATE void TrainFlags::take_folds(const Flags& flags) {
+  const auto refuse = [](bool given, const std::string& name, const std::string& reason) {
+    require(!given, name, "does not go with --folds" + reason);
+  };
+  const std::string parts = ", which evaluates on the parts of the training file";
+  refuse(flags.is_given("dev-file") && !dev_file.empty(), "dev-file", parts);
+  refuse(dev_fraction > 0, "dev-fraction", parts);
+  refuse(!dev_split.empty(), "dev-split", parts);
+  refuse(!split_field.empty(), "split-field", parts);
+  const std::string none = ", which leaves no model";
+  refuse(!test_file.empty() || !test_split.empty(), "test-file", none + " to be tested");
+  refuse(!push_to_hub.empty(), "push-to-hub", none);
+  refuse(calibrates(), "calibrate", none);
+  refuse(hp_tune, "hp-tune", ", whose figures are in metrics.json at its end");
+  refuse(!resume.empty() && !continues_by_itself() && !begins_anew(), "resume",
+         " if it names a checkpoint; auto continues a cross-validation");
+  dev_file.clear();
+  dev_fraction = 1 / static_cast<double>(std::max<std::int64_t>(folds, 2));
+}
+
+SEQTRAIN_SEPARATE TrainFlags TrainFlags::of_fold(Fold part,
+                                                 const std::filesystem::path& directory) const {
+  TrainFlags flags = *this;
+  const std::string name = "fold-" + std::to_string(part.number);
+  flags.output_dir = (directory / name).string();
+  for (std::string* place : {&flags.checkpoint_dir, &flags.logging_dir}) {
+    if (!place->empty()) *place += (place->ends_with('/') ? "" : "/") + name;
+  }
+  const auto number = static_cast<std::uint64_t>(part.number);
+  flags.seed = static_cast<std::int64_t>(random::mix(static_cast<std::uint64_t>(seed), number) >>
+                                         33);  // 31 bits
+  flags.fold = std::move(part);
+  return flags;
+}
+
+SEQTRAIN_SEPARATE std::vector<std::vector<std::size_t>> TrainFlags::rows_of_folds(
+    const data::EncodedSet& set, const data::Labels& names) const {
+  const auto labels_of_rows = set.arrays().labels;
+  const auto count = static_cast<std::size_t>(folds);
+  const auto begin = static_cast<std::uint64_t>(seed);
+  const auto where = [&](const std::string& field = "") {
+    return Where{.object = train_file, .field = field};
+  };
+  const std::string fewer = ", fewer than --folds " + std::to_string(folds);
+  if (!group_field.empty()) {
+    const auto of_rows = groups(read_options(), names);
+    const std::set<std::string_view> all(of_rows.begin(), of_rows.end());
+    if (all.size() < count) {
+      throw InputError{"names " + std::to_string(all.size()) + " groups" + fewer,
+                       where(group_field), "name fewer folds, or another field"};
+    }
+    return data::folds_by_group(labels_of_rows, of_rows, count, begin);
+  }
+  const bool has_classes = has_labels(names.problem_type()) && set.targets(0).empty();
+  for (std::size_t id = 0; id < names.size() && has_classes; ++id) {
+    const auto rows = std::ranges::count(labels_of_rows, static_cast<std::int32_t>(id));
+    if (rows == 0 || rows >= folds) continue;
+    throw InputError{"has " + std::to_string(rows) + " example" + (rows == 1 ? "" : "s") +
+                         " of the label '" + shown(names.name(id)) + "'" + fewer,
+                     where(), "name fewer folds, or leave such examples out"};
+  }
+  const auto labelled = std::ranges::count_if(labels_of_rows, [](auto id) { return id >= 0; });
+  if (labelled < folds) {
+    throw InputError{"has " + std::to_string(labelled) + " examples with a label" + fewer, where()};
+  }
+  return data::folds_by_label(labels_of_rows, count, begin);
+}
+
 SEQTRAIN_SEPARATE void TrainFlags::add_to(Flags& flags) {
   DataFlags::add_to(flags);
   ModelFlags::add_to(flags);
@@ -157,6 +251,28 @@ SEQTRAIN_SEPARATE void TrainFlags::add_to(Flags& flags) {
   CheckpointFlags::add_to(flags);
   OutputFlags::add_to(flags);
   MachineFlags::add_to(flags);
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::add_for_baseline(Flags& flags) {
+  DataFlags::add_examples_to(flags);
+  flags.section("Training")
+      .role(determines_results)
+      .add("class-weights", class_weights,
+           "weights of the labels: w0,w1,… in the order of the label ids, or auto: rare labels get "
+           "large weights (default: equal weights)")
+      .add("seed", seed, "seed of the choice of dev examples");
+  flags.section("Output")
+      .add("output-dir", output_dir, "directory of the run (default: runs/baseline_<date>)")
+      .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
+      .add("job-dir", job_dir,
+           "place that also gets the results, in a dated folder: a directory or gs://bucket/path "
+           "(default: AIP_MODEL_DIR)")
+      .add("calibrate", calibrate,
+           "choose a temperature for the model's scores on the dev file, or in multi-label "
+           "classification a threshold for each label: yes (for the highest F1), a precision such "
+           "as 0.9 (for the highest recall at that precision) or no");
+  flags.section("Machine").add("threads", threads,
+                               "threads that compute (default: the machine's cores)");
 }
 
 SEQTRAIN_SEPARATE void TrainFlags::prefer_command_line(Flags& flags) {

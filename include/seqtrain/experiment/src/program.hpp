@@ -8,7 +8,9 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/world.hpp>
+#include <seqtrain/experiment/cross_validate.hpp>
 #include <seqtrain/experiment/few_shot.hpp>
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/experiment/processes.hpp>
@@ -29,6 +31,9 @@ inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
   const auto world = dist::World::from_environment();
   log.set_rank(world.rank);
   log.info(cli::CloudJob::from_environment().describe());
+  if (flags.folds > 0 && (world.size > 1 || world.under_torchrun())) {
+    throw InputError{"is for a single process", {.object = "--folds"}, "start it without torchrun"};
+  }
   const auto device = tensor::use_machine(flags.device, flags.threads, world.local_rank);
   if (flags.deterministic) tensor::use_deterministic_operators(device);
   Processes processes{world, flags, device};
@@ -37,25 +42,32 @@ inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
         "The GPUs exchange gradients through the processor's memory, which is slower than "
         "NCCL: libseqtrain_nccl.so cannot be loaded");
   }
-  std::string place;
+  std::string place, directory;  // of the run, and of the cross-validation
   try {
     processes.tell_errors([&] {
       const storage::Options storages{.log = log, .schemes = options.schemes};
-      const Program program{.log = log,
-                            .storages = storages,
-                            .name = options.name,
-                            .given = flags,
-                            .parser = parser,
-                            .processes = processes,
-                            .device = device,
-                            .head = options.head,
-                            .place = place};
-      Run run{program};
-      body(run);
-      run.check_fitted();
+      const auto train_one = [&](const cli::TrainFlags& given) {
+        const Program program{.log = log,
+                              .storages = storages,
+                              .name = options.name,
+                              .given = given,
+                              .parser = parser,
+                              .processes = processes,
+                              .device = device,
+                              .head = options.head,
+                              .place = place};
+        Run run{program};
+        body(run);
+        run.check_fitted();
+      };
+      if (flags.folds == 0) return train_one(flags);
+      CrossValidation cross_validate{flags, parser, options.name, storages};
+      directory = cross_validate.directory().string();
+      cross_validate(train_one);
     });
   } catch (const train::Stopped&) {
-    log.info("To continue this run: the same flags with --output-dir " + place + " --resume auto");
+    log.info("To continue this run: the same flags with --output-dir " +
+             (directory.empty() ? place : directory) + " --resume auto");
     throw;
   }
 }

@@ -10,6 +10,7 @@
 
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/experiment/advise.hpp>
 #include <seqtrain/experiment/baseline.hpp>
 #include <seqtrain/experiment/choose_values.hpp>
@@ -66,6 +67,15 @@ struct Run::State {
     save_predictions(prepared, examples, watch.predictions());
     watch.observers().finish_page(prepared.results, examples.test_is_dev(prepared.flags), explain);
   }
+
+  /// Saves the results of a part of a cross-validation, which leaves no model. Its figures come
+  /// last, because they tell that it is finished.
+  void save_fold(const page::RunPage::Explain& explain) {
+    save_rest(explain);
+    prepared.results.labels = prepared.labels.names();
+    prepared.results.peak_memory_mib = peak_memory_mib();
+    run::save(prepared.results, prepared.directory.metrics());
+  }
 };
 
 SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<State>(program)} {
@@ -77,9 +87,11 @@ SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<Sta
   prepared.model.set_loss(std::move(loss));
   if (flags().few_shot) learn_from_few(program, prepared, examples.train.set);
   // A teacher's targets replace the labels, of which simple models learn.
-  if (is_first()) {
-    prepared.results.baseline = judge_baseline(program, prepared, examples, class_weights);
-  }
+  (void)program.processes.once([&] {
+    prepared.results.baseline =
+        judge_baseline(program, prepared, examples, class_weights, state_->signals.token());
+    return std::string{};
+  });
   learn_from_teacher(program, prepared, examples, state_->signals.token());
   if (is_first()) state_->page = page_options(program, prepared, examples);
 }
@@ -225,11 +237,13 @@ SEQTRAIN_SEPARATE void Run::end_fit(const train::FitReport& report) {
 }
 
 SEQTRAIN_SEPARATE void Run::save_classifier(model::AnyClassifier& model) {
+  if (flags().fold) return state_->save_fold(deciding_passages(tokenizer(), model));
   save_model(state_->program, state_->prepared, model);
   state_->save_rest(deciding_passages(tokenizer(), model));
 }
 
 SEQTRAIN_SEPARATE void Run::save_files(const run::ModelFiles& files) {
+  if (flags().fold) return state_->save_fold({});
   save_run(state_->program, state_->prepared, files, {.library = "seqtrain"});
   state_->save_rest({});
 }
@@ -246,10 +260,13 @@ SEQTRAIN_SEPARATE Run::Publication Run::publication(const std::stop_token& stop)
 
 SEQTRAIN_SEPARATE void Run::finish(const std::stop_token& stop) {
   const Prepared& prepared = state_->prepared;
-  log().info("The model is in " + prepared.directory.path().string());
-  prepared.repository->push(prepared.directory.model(), stop);
+  if (!flags().fold) {
+    log().info("The model is in " + prepared.directory.path().string());
+    prepared.repository->push(prepared.directory.model(), stop);
+  }
   prepared.checkpoints->check();
   prepared.checkpoints->finish(flags(), prepared.directory);
+  if (flags().fold) return;
   log().lines(next_commands(state_->program.parser.started_as(), prepared.directory,
                             state_->examples.dev_file));
 }
