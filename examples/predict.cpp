@@ -1,5 +1,5 @@
-// Labels texts with a fine-tuned model: reads the records of a file or of stdin, and writes one
-// JSON object a line, in order.
+// Labels or embeds texts with a model: reads the records of a file or of stdin, and writes one JSON
+// object a line, in order.
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -34,6 +34,7 @@
 #include <seqtrain/parquet/is_parquet.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
+#include <seqtrain/predict/npy_file.hpp>
 #include <seqtrain/predict/zero_shot.hpp>
 #include <seqtrain/storage/find_model.hpp>
 #include <seqtrain/storage/open.hpp>
@@ -77,17 +78,23 @@ predict::StreamProgress answer(AnyRecords& records, std::int64_t size, const P& 
                                const cli::PredictFlags& flags, predict::StreamOptions options) {
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
   std::optional<AtomicFile> file;
-  if (flags.output_file != "-") file.emplace(flags.output_file);
+  std::optional<predict::NpyFile> table;
+  if (options.window.answer.format == predict::AnswerFormat::npy) {
+    table.emplace(flags.output_file);
+  } else if (flags.output_file != "-") {
+    file.emplace(flags.output_file);
+  }
   StreamBar bar{size};
   options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
   const auto write = [&](const std::string& lines) {
-    if (!file) return output.write(lines);
-    file->write(lines);
+    if (!file && !table) return output.write(lines);
+    file ? file->write(lines) : table->write(lines);
     return true;
   };
   const auto done = std::visit(
       [&](auto& each) { return predict::answer_stream(each, predictor, write, options); }, records);
   if (file) file->commit();
+  if (table) table->commit(static_cast<std::uint64_t>(done.records));
   return done;
 }
 
@@ -112,9 +119,11 @@ void label_records(const Open& open, std::int64_t size, const cli::PredictFlags&
                    const std::filesystem::path& base) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
-    return model::AnyPredictor{
-        flags.model,
-        {.device = device, .precision = model::precision_named(precision), .base = base}};
+    return model::AnyPredictor{flags.model,
+                               {.device = device,
+                                .precision = model::precision_named(precision),
+                                .base = base,
+                                .embedding = flags.embedding()}};
   };
   const auto model = load_in(flags.precision);
   if (model.precision() == model::Precision::int8) {

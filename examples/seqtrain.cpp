@@ -28,6 +28,7 @@ struct Subcommand {
   std::string_view name;
   std::string_view program;
   std::string_view purpose;
+  std::string_view flag = {};  ///< the program's first argument, if any
 };
 
 constexpr Subcommand subcommands[] = {
@@ -37,6 +38,7 @@ constexpr Subcommand subcommands[] = {
     {"languages", "languages", "train a classifier for a language, also from nothing (ULMFiT)"},
     {"baseline", "baseline", "train a linear model on TF-IDF, to compare with or to use"},
     {"predict", "predict", "label texts with a fine-tuned model"},
+    {"embed", "predict", "write the embeddings of texts, for search and clustering", "--embed"},
     {"serve", "serve", "answer over HTTP with a fine-tuned model"},
     {"tokenize", "tokenize", "turn texts into the ids of a model"},
     {"compare", "compare", "compare finished runs"},
@@ -60,7 +62,7 @@ Subcommands:
 
 void print_usage(std::ostream& out) {
   out << usage;
-  for (const auto& [name, program, purpose] : subcommands) {
+  for (const auto& [name, program, purpose, flag] : subcommands) {
     out << "  " << std::left << std::setw(16) << name << purpose << '\n';
   }
   out << std::flush;
@@ -94,7 +96,9 @@ int start(const Subcommand& subcommand, std::span<char*> arguments) {
   fs::path program = here / "../libexec/seqtrain" / subcommand.program;
   if (!fs::exists(program)) program = here / subcommand.program;  // in the tree of a build
   std::string name = "seqtrain " + std::string{subcommand.name};
+  std::string flag{subcommand.flag};
   std::vector<char*> words{name.data()};
+  if (!flag.empty()) words.push_back(flag.data());
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.push_back(nullptr);
   ::execv(program.c_str(), words.data());

@@ -2,6 +2,8 @@
 
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/answer_writer.hpp>
+#include <seqtrain/predict/embedding.hpp>
+#include <seqtrain/predict/npy_file.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>

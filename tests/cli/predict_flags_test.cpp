@@ -61,11 +61,42 @@ TEST(PredictFlagsTest, NameTheFlagOfAWrongValue) {
   EXPECT_EQ(problem_of_predict({"--keep=id,id"}), "--keep: names 'id' twice");
   EXPECT_EQ(problem_of_predict({"--keep=id,,x"}), "--keep: has an empty name");
   EXPECT_EQ(problem_of_predict({"--output-format=xml"}),
-            "--output-format: must be auto, jsonl or csv");
+            "--output-format: must be auto, jsonl, csv or npy");
   EXPECT_EQ(problem_of_predict({"--output-file=" + directory.path().string()}),
             "--output-file: is a directory");
   EXPECT_EQ(problem_of_predict({"--output-file=" + (directory / "no/a.csv").string()}),
             "--output-file: is in a directory that does not exist: " + (directory / "no").string());
+}
+
+TEST(PredictFlagsTest, TakeCandidateLabels) {
+  const auto flags = predict_flags({"--candidate-labels= art, sport "});
+  EXPECT_TRUE(flags.zero_shot());
+  EXPECT_EQ(flags.candidates.labels, (std::vector<std::string>{"art", "sport"}));
+  EXPECT_FALSE(predict_flags({}).zero_shot());
+  EXPECT_EQ(problem_of_predict({"--candidate-labels=a, b,a"}),
+            "--candidate-labels: names 'a' twice");
+  EXPECT_EQ(problem_of_predict({"--candidate-labels=a, "}),
+            "--candidate-labels: has an empty label");
+  EXPECT_EQ(problem_of_predict({"--candidate-labels=a", "--hypothesis-template=It is."}),
+            "--hypothesis-template: must have {} once, where the label is put: This text is about "
+            "{}.");
+  EXPECT_EQ(problem_of_predict({"--multi-label"}), "--multi-label: is for --candidate-labels");
+}
+
+TEST(PredictFlagsTest, AskForEmbeddings) {
+  const auto flags = predict_flags({"--embed", "--truncate-dim=64", "--output-file=a.npy"});
+  EXPECT_EQ(flags.embedding()->size, 64U);
+  EXPECT_FALSE(flags.embedding()->normalize);
+  EXPECT_EQ(flags.format_of_answers(), predict::AnswerFormat::npy);
+  EXPECT_TRUE(flags.stream_options(512, 512).strict);
+  EXPECT_FALSE(predict_flags({}).embedding());
+  EXPECT_EQ(predict_flags({"--output-file=a.npy"}).format_of_answers(),
+            predict::AnswerFormat::json_lines);
+  EXPECT_EQ(problem_of_predict({"--truncate-dim=64"}), "--truncate-dim: is for --embed");
+  EXPECT_EQ(problem_of_predict({"--embed", "--keep=id", "--output-file=a.npy"}),
+            "--keep: has no place in a file of numpy's");
+  EXPECT_EQ(problem_of_predict({"--embed", "--compare=fp32"}),
+            "--compare: is for labels, not for --embed");
 }
 
 TEST(PredictFlagsTest, RefuseAModelWithoutSuchAnswers) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -145,6 +146,49 @@ TEST_F(Predict, GivesLabelsForWhichTheModelWasNotTrained) {
   const auto compared = predict(texts, "--candidate-labels sport,politics --compare bf16");
   EXPECT_NE(compared.output.find("fp32 compared with bf16: "), std::string::npos)
       << compared.output;
+}
+
+TEST_F(Predict, WritesEmbeddings) {
+  const std::string texts =
+      "{\"text\": \"A dog runs.\", \"id\": 7}\n{\"text\": \"Two\", \"id\": 8}\n";
+  const auto lines = predict(texts, "--embed --normalize --truncate-dim 3 --keep id");
+  ASSERT_EQ(lines.code, 0) << lines.output;
+  const auto first = json::Document::parse(lines.output.substr(0, lines.output.find('\n')), "a");
+  EXPECT_EQ(first.root().at("id").integer(), 7);
+  double square = 0;
+  const auto numbers = first.root().at("embedding").items();
+  for (const auto& number : numbers) square += number.number() * number.number();
+  EXPECT_EQ(numbers.size(), 3U);
+  EXPECT_NEAR(square, 1, 1e-6);
+  const auto table = *directory_ / "embeddings.npy";
+  const auto written =
+      predict(texts, "--embed --truncate-dim 3 --normalize --output-file " + table.string());
+  ASSERT_EQ(written.code, 0) << written.output;
+  const auto bytes = tests::read_file(table);
+  ASSERT_EQ(bytes.size(), 128U + 2 * 3 * sizeof(float));
+  EXPECT_NE(bytes.find("'shape': (2, 3)"), std::string::npos);
+  float number = 0;
+  std::memcpy(&number, bytes.data() + 128, sizeof number);
+  EXPECT_FLOAT_EQ(number, static_cast<float>(numbers[0].number()));
+  const auto wrong = predict("{\"text\": \"a\"}\n{}\n", "--embed --output-file " + table.string());
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(tests::read_file(table),
+            bytes);  // a table has a row for each record, or is not written
+}
+
+TEST_F(Predict, RefusesFlagsThatDoNotGoWithEmbeddings) {
+  const auto wrong = [](const std::string& flags, const std::string& problem) {
+    const auto ended = predict("{\"text\": \"a\"}", flags);
+    EXPECT_EQ(ended.code, 2) << flags;
+    EXPECT_NE(ended.output.find(problem), std::string::npos) << ended.output;
+  };
+  wrong("--embed --top-k 2", "--top-k: is for labels, not for --embed");
+  wrong("--embed --candidate-labels a,b", "--candidate-labels: is for labels");
+  wrong("--embed --output-format csv", "--output-format: csv is for labels");
+  wrong("--embed --output-format npy", "--output-format: npy needs an --output-file");
+  wrong("--output-format npy --output-file x.npy", "--output-format: npy is for --embed");
+  wrong("--normalize", "--normalize: is for --embed");
+  wrong("--embed --truncate-dim 100000", "numbers, fewer than 100000");
 }
 
 TEST_F(Predict, RefusesWrongCandidateLabels) {

@@ -43,6 +43,13 @@ TEST_F(SeqtrainCommand, PassesArgumentsAndTheExitCode) {
   }
 }
 
+TEST_F(SeqtrainCommand, EmbedsByTheProgramThatPredicts) {
+  write_program(R"(for word; do echo "<$word>"; done)");
+  fs::rename(program(), program().parent_path() / "predict");
+  EXPECT_EQ(run_command(command() + " embed --model m").output, "<--embed>\n<--model>\n<m>\n");
+  EXPECT_EQ(run_command(command() + " help embed").output, "<--embed>\n<--help>\n");
+}
+
 TEST_F(SeqtrainCommand, BecomesTheProgramSoThatSignalsReachIt) {
   write_program("echo $$");
   const auto ended = run_command("sh -c 'echo $$; exec " + command() + " train'");
@@ -92,8 +99,8 @@ TEST_F(SeqtrainCommand, SaysWhetherItsLibTorchHasCuda) {
 TEST(Seqtrain, ListsSubcommands) {
   const auto help = run_example("seqtrain", "help");
   EXPECT_EQ(help.code, 0);
-  for (const char* name : {"train", "mnli", "imdb", "languages", "baseline", "predict", "serve",
-                           "tokenize", "compare", "gcs"}) {
+  for (const char* name : {"train", "mnli", "imdb", "languages", "baseline", "predict", "embed",
+                           "serve", "tokenize", "compare", "gcs"}) {
     EXPECT_NE(help.output.find("\n  " + std::string{name} + "  "), std::string::npos) << name;
   }
   const auto nothing = run_example("seqtrain", "");

@@ -14,6 +14,7 @@
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/predict/embedding.hpp>
 #include <seqtrain/predict/zero_shot.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -613,6 +614,66 @@ TEST(AnyPredictor, ClassifiesByCandidateLabelsAsTransformersDoes) {
       }
     }
   }
+}
+
+/// Writes the files of sentence-transformers beside a model.
+void write_modules(const std::filesystem::path& folder, std::string_view pooling, bool normalizes) {
+  const std::string type = R"(", "type": "sentence_transformers.models.)";
+  const std::string more = R"(, {"path": "2_Normalize)" + type + "Normalize\"}";
+  tests::write_file(folder / "modules.json", R"([{"path": ")" + type +
+                                                 R"(Transformer"}, {"path": "1_Pooling)" + type +
+                                                 "Pooling\"}" + (normalizes ? more : "") + "]");
+  std::filesystem::create_directories(folder / "1_Pooling");
+  tests::write_file(folder / "1_Pooling/config.json",
+                    R"({"pooling_mode": ")" + std::string{pooling} + "\"}");
+}
+
+TEST(AnyPredictor, EmbedsTextsAsSentenceTransformersDoes) {
+  const auto document = json::Document::load(tests::golden() / "embeddings.json");
+  const auto texts = document.root().at("texts").items();
+  for (const auto& expected : document.root().at("cases").items()) {
+    const tests::TemporaryDirectory folder;
+    std::filesystem::copy(tests::golden() / "zero_shot", folder.path(),
+                          std::filesystem::copy_options::recursive);
+    const bool normalizes = expected.at("normalizes").boolean();
+    const auto pooling = expected.at("pooling").string();
+    // Without these files an encoder takes the mean.
+    if (normalizes || pooling != "mean") write_modules(folder.path(), pooling, normalizes);
+    const AnyPredictor predictor{
+        folder.path(),
+        {.embedding = predict::EmbeddingOptions{
+             .size = static_cast<std::size_t>(expected.at("size").integer()),
+             .normalize = expected.at("normalize").boolean()}}};
+    EXPECT_EQ(predictor.task().pooling, pooling);
+    EXPECT_TRUE(predictor.labels().empty());
+    std::vector<predict::Encoded> encoded;
+    for (const auto& text : texts) encoded.push_back(predictor.encode(text.string()));
+    const auto embeddings = predictor.predict(encoded);
+    const auto rows = expected.at("embeddings").items();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const auto numbers = rows[i].items();
+      ASSERT_EQ(static_cast<std::size_t>(embeddings.cols()), numbers.size());
+      for (std::size_t k = 0; k < numbers.size(); ++k) {
+        EXPECT_NEAR(embeddings(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k)),
+                    numbers[k].number(), 5e-6);
+      }
+    }
+  }
+}
+
+TEST(AnyPredictor, RefusesEmbeddingsThatItDoesNotHave) {
+  const tests::TemporaryDirectory folder;
+  std::filesystem::copy(tests::golden() / "zero_shot", folder.path(),
+                        std::filesystem::copy_options::recursive);
+  const auto problem = [&](std::size_t size) {
+    return tests::problem_of([&] {
+      const AnyPredictor predictor{folder.path(),
+                                   {.embedding = predict::EmbeddingOptions{.size = size}}};
+    });
+  };
+  EXPECT_NE(problem(33).find("its embeddings have 32 numbers, fewer than 33"), std::string::npos);
+  write_modules(folder.path(), "max", false);
+  EXPECT_NE(problem(8).find("the pooling 'max' is not supported"), std::string::npos);
 }
 
 /// A model of setfit whose encoder is that of golden/sentence.

@@ -17,6 +17,7 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/answer_writer.hpp>
+#include <seqtrain/predict/embedding.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
 #include <seqtrain/predict/zero_shot.hpp>
@@ -44,6 +45,9 @@ struct PredictFlags {
   predict::Uncertainty uncertainty = predict::Uncertainty::entropy;
   bool strict = false;
   predict::CandidateLabels candidates = {};
+  bool embed = false;
+  std::int64_t truncate_dim = 0;
+  bool normalize = false;
   std::string device = "auto";
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
 
@@ -54,10 +58,12 @@ struct PredictFlags {
   bool parse(int argc, const char* const* argv) {
     cli::Flags flags{
         "predict",
-        "labels texts: reads the records of a file or of stdin, and writes JSON lines or CSV"};
+        "labels or embeds texts: reads the records of a file or of stdin, and writes JSON lines or "
+        "CSV"};
     add_input(flags);
     add_answers(flags);
     add_zero_shot(flags);
+    add_embeddings(flags);
     add_machine(flags);
     flags.take_argument("file");
     if (!flags.parse(argc, argv)) return false;
@@ -74,7 +80,15 @@ struct PredictFlags {
     }
     require_output_file();
     require_candidates();
+    require_embeddings();
     return true;
+  }
+
+  /// Returns what is done to embeddings if texts get these in place of labels.
+  [[nodiscard]] std::optional<predict::EmbeddingOptions> embedding() const {
+    if (!embed) return {};
+    return predict::EmbeddingOptions{.size = static_cast<std::size_t>(truncate_dim),
+                                     .normalize = normalize};
   }
 
   /// Tells whether texts get labels for which the model was not trained.
@@ -106,22 +120,28 @@ struct PredictFlags {
 
   /// Returns the form of the answers. They have the values that `kept` names.
   [[nodiscard]] predict::AnswerOptions answer_options(const std::vector<std::string>& kept) const {
-    const bool is_csv = std::filesystem::path{output_file}.extension() == ".csv";
-    predict::AnswerOptions options{
-        .format = output_format.value_or(is_csv ? predict::AnswerFormat::csv
-                                                : predict::AnswerFormat::json_lines),
-        .top_k = static_cast<std::size_t>(top_k),
-        .min_score = min_score,
-        .keep = kept};
+    predict::AnswerOptions options{.format = format_of_answers(),
+                                   .top_k = static_cast<std::size_t>(top_k),
+                                   .min_score = min_score,
+                                   .keep = kept};
     if (most_uncertain > 0) options.uncertainty = uncertainty;
     return options;
+  }
+
+  /// Returns the format of the answers, which the name of their file decides if no flag does.
+  [[nodiscard]] predict::AnswerFormat format_of_answers() const {
+    const auto extension = std::filesystem::path{output_file}.extension();
+    if (output_format) return *output_format;
+    if (extension == ".csv") return predict::AnswerFormat::csv;
+    return embed && extension == ".npy" ? predict::AnswerFormat::npy
+                                        : predict::AnswerFormat::json_lines;
   }
 
   /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the
   /// flags say otherwise.
   [[nodiscard]] predict::StreamOptions stream_options(std::size_t most, std::size_t usual) const {
     return {.max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
-            .strict = strict,
+            .strict = strict || format_of_answers() == predict::AnswerFormat::npy,
             .most_uncertain = static_cast<std::size_t>(most_uncertain),
             .window = {.batch_size = static_cast<std::size_t>(batch_size)}};
   }
@@ -162,8 +182,10 @@ struct PredictFlags {
         .add("output-format", output_format,
              {{"auto", {}},
               {"jsonl", predict::AnswerFormat::json_lines},
-              {"csv", predict::AnswerFormat::csv}},
-             "jsonl, csv, or auto (csv if the name of the output file ends in .csv, else jsonl)")
+              {"csv", predict::AnswerFormat::csv},
+              {"npy", predict::AnswerFormat::npy}},
+             "jsonl, csv, npy (numpy's, for embeddings), or auto (by the end of the output file's "
+             "name, else jsonl)")
         .add("min-score", min_score,
              "least score of a label: a text whose best label has a lower score gets none")
         .add("most-uncertain", most_uncertain,
@@ -186,6 +208,17 @@ struct PredictFlags {
                     "judge each candidate label alone: a text may have several, or none");
   }
 
+  void add_embeddings(Flags& flags) {
+    flags
+        .add_switch(
+            "embed", embed,
+            "write the embedding of each text in place of a label, as sentence-transformers "
+            "computes it")
+        .add("truncate-dim", truncate_dim,
+             "numbers of an embedding to keep, for models that were trained to be cut (0: all)")
+        .add_switch("normalize", normalize, "divide each embedding by its 2-norm");
+  }
+
   void add_machine(Flags& flags) {
     flags
         .add("precision", precision,
@@ -196,6 +229,26 @@ struct PredictFlags {
              "answers differ")
         .add("device", device, cli::device_help)
         .add("threads", threads, "threads that compute");
+  }
+
+  /// Throws `InputError` that names a flag which does not go with `--embed`, or needs it.
+  void require_embeddings() const {
+    cli::require(truncate_dim >= 0, "truncate-dim", "must not be negative");
+    cli::require(embed || truncate_dim == 0, "truncate-dim", "is for --embed");
+    cli::require(embed || !normalize, "normalize", "is for --embed");
+    const auto format = format_of_answers();
+    const bool is_npy = format == predict::AnswerFormat::npy;
+    cli::require(embed || !is_npy, "output-format", "npy is for --embed");
+    cli::require(!is_npy || output_file != "-", "output-format", "npy needs an --output-file");
+    cli::require(!is_npy || keep.empty(), "keep", "has no place in a file of numpy's");
+    const std::string problem = "is for labels, not for --embed";
+    cli::require(!embed || format != predict::AnswerFormat::csv, "output-format",
+                 "csv is for labels; embeddings have jsonl and npy");
+    cli::require(!embed || !zero_shot(), "candidate-labels", problem);
+    cli::require(!embed || top_k == 0, "top-k", problem);
+    cli::require(!embed || min_score == 0, "min-score", problem);
+    cli::require(!embed || most_uncertain == 0, "most-uncertain", problem);
+    cli::require(!embed || compare.empty(), "compare", problem);
   }
 
   /// Removes the blanks around candidate labels. Throws `InputError` if they are wrong.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/predict/embedding.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
@@ -36,6 +38,10 @@ struct PredictorOptions {
   /// The base's directory if the model is an adapter; by default the one that the adapter names.
   std::filesystem::path base = {};
   bool needs_head = true;  ///< false if a base without a head is loaded for its adapters
+  /// If given, the model's head does not count, and the logits are embeddings of the texts: hidden
+  /// states that are pooled and normalized as modules.json says, by the mean without one, and then
+  /// as these options say.
+  std::optional<predict::EmbeddingOptions> embedding = {};
 };
 
 /// A text, or a pair of texts.
@@ -111,7 +117,8 @@ class AnyPredictor {
     return encode_->tokens(text, special);
   }
 
-  /// Returns the logits of each text [texts, labels]. There are as many columns as the model or its
+  /// Returns the logits of each text [texts, labels], or its embedding [texts, numbers] if
+  /// `task().embeds()`. There are as many columns as the model or its
   /// adapter with the most labels has; those after a text's own labels are 0. Throws `InputError`
   /// if a text has more ids than the model takes, and `Error` if there is too little memory for so
   /// many texts at once. Sets `deciding` to the window of each text that decided, if it is given
@@ -150,7 +157,10 @@ class AnyPredictor {
   void describe(const AnyClassifier& model, c10::Device device);
   void classify(const std::filesystem::path& folder, const weights::ModelConfig& config,
                 const std::filesystem::path& base);
+  void embed(const std::filesystem::path& folder, std::int64_t hidden_size,
+             const PredictorOptions& options);
   void calibrate(const std::filesystem::path& file);
+  [[nodiscard]] metrics::Logits embeddings(metrics::Logits& states) const;
   [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts,
                                        std::vector<text::DecidingWindow>* deciding) const;
 
@@ -163,6 +173,8 @@ class AnyPredictor {
   std::optional<text::Windows> windows_ = {};
   std::size_t allowed_length_ = 0;  ///< the limit in the files of the tokenizer or the adapter
   bool has_head_ = true;
+  bool normalizes_ = false;  ///< modules.json normalizes embeddings
+  predict::EmbeddingOptions embedding_ = {};
   std::int32_t adapter_ = 0;  ///< its number
   bool by_itself_ = false;    ///< each text is predicted alone
   bool backwards_ = false;    ///< texts are read from the end

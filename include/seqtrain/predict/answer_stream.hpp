@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,7 +87,7 @@ class Window {
   /// Returns the lines of `answers`, each with its line end.
   [[nodiscard]] std::string answer() {
     std::string text;
-    for (const Answer& answer : answers()) text.append(answer.line).append("\n");
+    for (const Answer& answer : answers()) text.append(answer.line).append(writer_.line_end());
     return text;
   }
 
@@ -178,8 +179,12 @@ namespace detail {
 template <class Write>
 class Answers {
  public:
-  Answers(const Write& write, const StreamOptions& options, const std::string& header)
-      : write_{&write}, options_{&options}, most_uncertain_{options.most_uncertain} {
+  Answers(const Write& write, const StreamOptions& options, const AnswerWriter& writer)
+      : write_{&write},
+        options_{&options},
+        line_end_{writer.line_end()},
+        most_uncertain_{options.most_uncertain} {
+    const std::string header = writer.header();
     if (!header.empty()) wanted_ = write(header);
   }
 
@@ -200,9 +205,9 @@ class Answers {
       }
       abstained_ += answer.abstained ? 1 : 0;
       if (options_->most_uncertain == 0) {
-        lines.append(answer.line).append("\n");
+        lines.append(answer.line).append(line_end_);
       } else if (answer.error) {
-        errors_.append(answer.line).append("\n");
+        errors_.append(answer.line).append(line_end_);
       } else {
         most_uncertain_.add(answer.uncertainty, std::move(answer.line));
       }
@@ -215,7 +220,7 @@ class Answers {
   void finish() {
     if (options_->most_uncertain == 0 || !wanted_) return;
     std::string lines;
-    for (const auto& line : most_uncertain_.take()) lines.append(line).append("\n");
+    for (const auto& line : most_uncertain_.take()) lines.append(line).append(line_end_);
     lines += errors_;
     wanted_ = (*write_)(lines);
   }
@@ -223,6 +228,7 @@ class Answers {
  private:
   const Write* write_;
   const StreamOptions* options_;
+  std::string_view line_end_;
   MostUncertain most_uncertain_;
   std::string errors_;
   std::int64_t wrong_ = 0;
@@ -244,7 +250,7 @@ StreamProgress answer_stream(R& records, const P& predictor, const Write& write,
   std::optional<detail::Answers<Write>>
       answers;  // its header is not written before a record is read
   const auto begun = [&]() -> detail::Answers<Write>& {
-    if (!answers) answers.emplace(write, options, window.writer().header());
+    if (!answers) answers.emplace(write, options, window.writer());
     return *answers;
   };
   const auto progress = [&] {

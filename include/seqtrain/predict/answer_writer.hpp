@@ -22,7 +22,8 @@ namespace seqtrain::predict {
 /// The form of the lines of answers.
 enum class AnswerFormat {
   json_lines,  ///< a JSON object a line
-  csv          ///< RFC 4180 with a header, in which lines end with LF
+  csv,         ///< RFC 4180 with a header, in which lines end with LF
+  npy          ///< the bytes of each embedding, for a `NpyFile`; a record without one has none
 };
 
 /// Options of the answers to a stream of texts.
@@ -73,6 +74,11 @@ class AnswerWriter {
     return line + "error\n";
   }
 
+  /// Returns what ends each line.
+  [[nodiscard]] std::string_view line_end() const {
+    return options_.format == AnswerFormat::npy ? "" : "\n";
+  }
+
   /// Returns the beginning of a record's line, with the values of the input. A record that could
   /// not be read has none.
   [[nodiscard]] std::string begin(std::span<const data::KeptValue> kept) const {
@@ -103,6 +109,10 @@ class AnswerWriter {
   [[nodiscard]] std::string answer(const std::string& begin, const Prediction& prediction,
                                    std::int64_t number) const {
     if (options_.format == AnswerFormat::csv) return begin + csv_answer(prediction, number);
+    if (options_.format == AnswerFormat::npy) {
+      const auto& numbers = prediction.logits;
+      return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)};
+    }
     json::Writer out;
     out.begin_object();
     if (options_.uncertainty) {
@@ -116,6 +126,7 @@ class AnswerWriter {
 
   /// Returns the line for a record without an answer.
   [[nodiscard]] std::string error(const std::string& begin, const InputError& error) const {
+    if (options_.format == AnswerFormat::npy) return {};
     if (options_.format != AnswerFormat::csv) return with_beginning(begin, error_line(error));
     std::string line = begin;
     if (options_.uncertainty) line += std::to_string(error.where().line) + ",,";
@@ -139,9 +150,9 @@ class AnswerWriter {
   /// Returns the name that a value of the input has in an answer, which differs from the answer's
   /// own.
   [[nodiscard]] std::string kept_name(const std::string& name) const {
-    constexpr std::array<std::string_view, 10> own{"label", "labels",   "scores", "score",
-                                                   "value", "logits",   "window", "error",
-                                                   "line",  "abstained"};
+    constexpr std::array<std::string_view, 11> own{"label", "labels",    "scores",   "score",
+                                                   "value", "logits",    "window",   "error",
+                                                   "line",  "abstained", "embedding"};
     const bool is_own = std::ranges::count(own, name) > 0 || name == "uncertainty";
     return is_own ? "input_" + name : name;
   }

@@ -34,6 +34,11 @@ struct Task {
   /// The divisor of the logits before they become scores, in single-label classification.
   double temperature = 1;
   OneOutput one_output = OneOutput::sigmoid;  ///< see `relevance`
+  /// How a model that embeds texts pools hidden states: `mean` or `cls`. Its logits are the
+  /// embedding, and it has no labels. Empty for a classifier.
+  std::string pooling = {};
+
+  [[nodiscard]] bool embeds() const { return !pooling.empty(); }
 };
 
 using metrics::label_name;
@@ -93,9 +98,11 @@ struct Prediction {
   return labels;
 }
 
-/// Returns the prediction that a row of logits stands for.
+/// Returns the prediction that a row of logits stands for. An embedding has no labels and no
+/// scores.
 [[nodiscard]] inline Prediction interpret(std::span<const float> logits, const Task& task,
                                           const text::DecidingWindow& window = {}) {
+  if (task.embeds()) return {.logits = {logits.begin(), logits.end()}};
   return {.labels = chosen(logits, task),
           .scores = scores(logits, task),
           .logits = {logits.begin(), logits.end()},
@@ -124,13 +131,17 @@ struct JsonOptions {
 /// single-label classification abstains.
 [[nodiscard]] inline bool abstains(const Prediction& prediction, const Task& task,
                                    double min_score) {
-  return task.problem_type == ProblemType::single_label &&
+  return task.problem_type == ProblemType::single_label && !task.embeds() &&
          prediction.scores[prediction.labels[0]] < min_score;
 }
 
 /// Writes the members of an object for a prediction, as `write_json` does.
 inline void write_members(json::Writer& out, const Prediction& prediction, const Task& task,
                           const JsonOptions& options) {
+  if (task.embeds()) {
+    out.member("embedding", prediction.logits);
+    return;
+  }
   if (task.problem_type == ProblemType::regression) {
     out.member("value", prediction.logits[0]);
     return;
@@ -165,7 +176,8 @@ inline void write_members(json::Writer& out, const Prediction& prediction, const
 /// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; in
 /// multi-label classification `{"labels": ["sport", "money"], …}`; in regression `{"value": 3.5}`.
 /// A text that gets no label has `"label": null, "abstained": true`. A text that was read in
-/// several windows also has `"window": {"index": 2, "of": 5, …}`.
+/// several windows also has `"window": {"index": 2, "of": 5, …}`. An embedding is `{"embedding":
+/// […]}`.
 inline void write_json(json::Writer& out, const Prediction& prediction, const Task& task,
                        const JsonOptions& options) {
   out.begin_object();

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -56,9 +59,10 @@ inline std::filesystem::path model_folder(const std::filesystem::path& directory
   return std::filesystem::exists(model / "config.json") ? model : directory;
 }
 
-/// Loads the tokenizer of a model's folder or, if an adapter has none, of its base.
+/// Loads the tokenizer of a model's folder or, if an adapter has none, of its base. An encoder that
+/// `embeds` texts reads them as modules.json says.
 inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folder,
-                                              const std::filesystem::path& base) {
+                                              const std::filesystem::path& base, bool embeds) {
   if (weights::is_adapter(folder) && text::tokenizer_files(folder).empty()) {
     return predict::TextEncoder{text::load_tokenizer(weights::base_of(folder, base))};
   }
@@ -66,7 +70,8 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
     return predict::TextEncoder{text::load_subwords(path)};
   }
   auto tokenizer = text::load_tokenizer(folder);
-  if (const auto form = weights::read_sentence_classifier(folder)) {
+  if (const auto form = embeds ? std::optional{weights::read_sentence_form(folder)}
+                               : weights::read_sentence_classifier(folder)) {
     tokenizer.set_change({.prompt = form->prompt, .lowercases = form->lowercases});
     if (form->max_length > 0 && !tokenizer.windows()) {
       tokenizer.set_long_texts(tokenizer.long_texts(), form->max_length);
@@ -79,11 +84,26 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
 using Baseline = std::shared_ptr<const baseline::Model>;
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier, Baseline>;
 
+/// Returns how the model in a folder, or its base, pools hidden states.
+inline Pooling pooling_in(const std::filesystem::path& folder, const std::filesystem::path& base) {
+  const bool is_adapter = weights::is_adapter(folder);
+  const auto place = is_adapter ? weights::base_of(folder, base) : folder;
+  return weights::read_sentence_form(place).mean_pooling ? Pooling::mean : Pooling::first_token;
+}
+
+[[noreturn]] inline void refuse_embeddings(const std::filesystem::path& folder,
+                                           const std::string& kind) {
+  throw InputError{"is " + kind + ", which has no embeddings of texts",
+                   {.object = folder.string()},
+                   "use an encoder, such as one of sentence-transformers"};
+}
+
 inline TrainedModel load_trained(const std::filesystem::path& folder,
                                  const predict::TextEncoder& tokenizer,
                                  const PredictorOptions& options) {
   if (!std::filesystem::exists(folder / "config.json") && !weights::is_adapter(folder) &&
       std::filesystem::exists(folder / AwdLstmDescription::load(folder).model)) {
+    if (options.embedding) refuse_embeddings(folder, "a result of languages");
     auto model = load_awd_lstm(folder, tokenizer.pad_id(), options.device, options.precision);
     check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size(),
                      (folder / AwdLstmDescription::load(folder).model).string());
@@ -91,6 +111,13 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   }
   ClassifierOptions made;  // GCC 12 warns of a temporary object
   made.tokenizer_size = tokenizer.vocab_size();
+  if (options.embedding) {
+    made.head = no_head(pooling_in(folder, options.base));
+    made.device = options.device;
+    made.precision = options.precision;
+    made.only_predicts = true;
+    return load_classifier(folder, made, options.base);
+  }
   made.windows = tokenizer.windows();
   made.device = options.device;
   made.precision = options.precision;
@@ -126,16 +153,22 @@ SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& direct
                                              const PredictorOptions& options) {
   const auto folder = detail::model_folder(directory);
   if (baseline::is_saved_model(folder)) {
+    if (options.embedding) detail::refuse_embeddings(folder, "a simple model");
     load_baseline(folder);
     return;
   }
-  encode_ = std::make_shared<predict::TextEncoder>(detail::load_text_encoder(folder, options.base));
+  encode_ = std::make_shared<predict::TextEncoder>(
+      detail::load_text_encoder(folder, options.base, options.embedding.has_value()));
   allowed_length_ = encode_->max_length();
   state_.reset(new State{folder, detail::load_trained(folder, *encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
     has_head_ = encoder->load_report().fresh.empty();
-    classify(folder, encoder->config(), options.base);
+    if (options.embedding) {
+      embed(folder, encoder->config().hidden_size, options);
+    } else {
+      classify(folder, encoder->config(), options.base);
+    }
   } else {
     const auto& model = std::get<AwdLstmClassifier>(state_->model);
     const auto description = AwdLstmDescription::load(folder);
@@ -208,6 +241,23 @@ SEQTRAIN_SEPARATE void AnyPredictor::classify(const std::filesystem::path& folde
   calibrate(folder / "config.json");
 }
 
+/// Takes the options of embeddings.
+SEQTRAIN_SEPARATE void AnyPredictor::embed(const std::filesystem::path& folder,
+                                           std::int64_t hidden_size,
+                                           const PredictorOptions& options) {
+  const bool is_adapter = weights::is_adapter(folder);
+  const auto form =
+      weights::read_sentence_form(is_adapter ? weights::base_of(folder, options.base) : folder);
+  task_ = {.pooling = form.mean_pooling ? "mean" : "cls"};
+  normalizes_ = form.normalizes;
+  embedding_ = *options.embedding;
+  if (embedding_.size <= static_cast<std::size_t>(hidden_size)) return;
+  throw InputError{"its embeddings have " + std::to_string(hidden_size) + " numbers, fewer than " +
+                       std::to_string(embedding_.size),
+                   {.object = folder.string()},
+                   "cut them to a smaller size"};
+}
+
 SEQTRAIN_SEPARATE void AnyPredictor::describe(const AnyClassifier& model, c10::Device device) {
   precision_ = model.precision();
   maps_in_bf16_ = model.maps_in_bf16();
@@ -235,7 +285,9 @@ SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::predict(
                       static_cast<Eigen::Index>(labels().size())};
   std::vector<text::DecidingWindow> of_all, of_text;
   for (Eigen::Index row = 0; row < all.rows(); ++row) {
-    all.row(row) = logits(texts.subspan(static_cast<std::size_t>(row), 1), &of_text);
+    const auto one = logits(texts.subspan(static_cast<std::size_t>(row), 1), &of_text);
+    if (row == 0) all.resize(all.rows(), one.cols());
+    all.row(row) = one;
     of_all.insert(of_all.end(), of_text.begin(), of_text.end());
   }
   if (deciding != nullptr) *deciding = std::move(of_all);
@@ -253,6 +305,18 @@ SEQTRAIN_SEPARATE predict::Pooled AnyPredictor::pooled(const metrics::Logits& wi
   return result;
 }
 
+/// Returns the embeddings of texts, given their pooled hidden states, which it changes.
+SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::embeddings(metrics::Logits& states) const {
+  const auto width = static_cast<std::size_t>(states.cols());
+  metrics::Logits result{states.rows(), embedding_.size == 0 ? width : embedding_.size};
+  for (Eigen::Index row = 0; row < states.rows(); ++row) {
+    const std::span whole{states.row(row).data(), width};
+    if (normalizes_) predict::normalize(whole);
+    std::ranges::copy(predict::finished(whole, embedding_), result.row(row).data());
+  }
+  return result;
+}
+
 SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(
     std::span<const Encoded> texts, std::vector<text::DecidingWindow>* deciding) const {
   if (const auto* const simple = std::get_if<detail::Baseline>(&state_->model)) {
@@ -260,7 +324,8 @@ SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(
   }
   const data::Batch batch = predict::to_batch(texts, encode_->pad_id());
   if (auto* const model = std::get_if<AnyClassifier>(&state_->model)) {
-    return model->logits(batch, deciding);
+    auto rows = model->logits(batch, deciding);
+    return task_.embeds() ? embeddings(rows) : rows;
   }
   return std::get<AwdLstmClassifier>(state_->model).logits(batch);
 }

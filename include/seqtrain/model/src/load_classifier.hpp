@@ -15,7 +15,7 @@ SEQTRAIN_SEPARATE AnyClassifier load_classifier(const std::filesystem::path& dir
                                                 const ClassifierOptions& options,
                                                 const std::filesystem::path& base) {
   weights::WeightsFolder checkpoint{directory, base};
-  if (options.only_predicts) checkpoint.take_setfit_head();
+  if (options.only_predicts && !options.head) checkpoint.take_setfit_head();
   return while_unchanged(checkpoint, [&] {
     return AnyClassifier{load_any_network(checkpoint, options), options};
   });
