@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,11 +40,14 @@ void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
     }
     const auto adapters = storage::find_adapters(flags.adapters, flags.model, found.directory,
                                                  flags.model_name, {log});
+    std::optional<predict::EmbeddingOptions> embedding;
+    if (flags.embed) embedding.emplace();
     model::AnyPredictor predictor{found.directory,
                                   {.device = device,
                                    .precision = model::precision_named(flags.precision),
                                    .base = found.base,
-                                   .needs_head = adapters.empty()}};
+                                   .needs_head = adapters.empty(),
+                                   .embedding = embedding}};
     log.lines(model::describe(predictor.precision(), device, predictor.maps_in_bf16()));
     const serve::ModelFacts facts{.id = found.place,
                                   .dtype = std::string{model::dtype_name(predictor.precision())},

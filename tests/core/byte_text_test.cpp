@@ -38,6 +38,19 @@ TEST(DecodeBase64, TakesOneFormIfAsked) {
   }
 }
 
+TEST(EncodeBase64, IsReadBack) {
+  EXPECT_EQ(encode_base64(""), "");
+  EXPECT_EQ(encode_base64("f"), "Zg==");
+  EXPECT_EQ(encode_base64("fo"), "Zm8=");
+  EXPECT_EQ(encode_base64("foo"), "Zm9v");
+  EXPECT_EQ(encode_base64("\xfb\xff"), "+/8=");
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(decode_base64(encode_base64(bytes), Base64::standard), bytes);
+    bytes += static_cast<char>(i * 37);
+  }
+}
+
 TEST(RandomToken, IsANameOfDigits) {
   const auto token = random_token();
   EXPECT_EQ(token.size(), 16u);

@@ -229,6 +229,39 @@ TEST(Service, ClassifiesByCandidateLabels) {
       << refused.body;
 }
 
+TEST(Service, EmbedsTexts) {
+  HeldServer held{{}, {.pooling = "mean"}};
+  HttpClient client = held.client();
+  const auto two = client.post("/embed", R"({"inputs": ["a", "b"], "normalize": false})");
+  EXPECT_EQ(two.status, 200);
+  EXPECT_TRUE(two.body.starts_with("[[-1,")) << two.body;
+  const auto one = client.post("/embed", R"({"inputs": "a", "normalize": false})");
+  EXPECT_EQ(two.body.substr(0, one.body.size() - 1), one.body.substr(0, one.body.size() - 1));
+  const auto openai = client.post("/v1/embeddings", R"({"input": ["a", "bcd"], "model": "m"})");
+  EXPECT_EQ(openai.status, 200);
+  EXPECT_NE(openai.body.find(R"("usage":{"prompt_tokens":6,"total_tokens":6}})"), std::string::npos)
+      << openai.body;
+  const auto similar = client.post(
+      "/similarity", R"({"inputs": {"source_sentence": "a", "sentences": ["a", "b"]}})");
+  EXPECT_TRUE(similar.body.starts_with("[1,") || similar.body.starts_with("[0.99999"))
+      << similar.body;
+  EXPECT_NE(client.get("/info").body.find(R"("embedding":{"pooling":"mean"})"), std::string::npos);
+  for (const char* path : {"/predict", "/", "/predictions/model"}) {
+    const auto refused = client.post(path, inputs("a"));
+    EXPECT_EQ(refused.status, 424) << path;
+    EXPECT_NE(refused.body.find("ask /embed"), std::string::npos) << refused.body;
+  }
+}
+
+TEST(Service, AClassifierEmbedsNothing) {
+  HeldServer held;
+  HttpClient client = held.client();
+  const auto refused = client.post("/embed", inputs("a"));
+  EXPECT_EQ(refused.status, 424);
+  EXPECT_NE(refused.body.find("start the server with --embed"), std::string::npos);
+  EXPECT_EQ(client.post("/v1/embeddings", R"({"input": "a"})").status, 424);
+}
+
 TEST(Service, AnswersOfManyTextsAreInOrder) {
   HeldServer held{{.max_client_batch_size = 10'000}};
   HttpClient client = held.client();

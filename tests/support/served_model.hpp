@@ -38,6 +38,7 @@ class ServedModel {
     std::int32_t adapter = 0;
     std::int64_t columns = 0;  ///< of the logits, if they are more than the labels
     std::size_t window = 0;    ///< most ids of a window; 0 if there are no windows
+    std::string pooling = {};  ///< of an embedding; empty for a classifier
     /// Called with the size of the batch.
     std::function<void(std::size_t)> before_predict = [](std::size_t) {};
     /// Called with each text before it is encoded or its tokens are named.
@@ -46,7 +47,9 @@ class ServedModel {
 
   explicit ServedModel(Options options)
       : options_{std::move(options)},
-        task_{.labels = options_.labels, .problem_type = options_.type} {
+        task_{
+            .labels = options_.labels, .problem_type = options_.type, .pooling = options_.pooling} {
+    if (task_.embeds()) task_.labels.clear();
     if (options_.window == 0) return;
     options_.max_length = 1'000'000;
     windows_ = text::Windows{

@@ -26,6 +26,7 @@ struct ServeFlags {
   std::string model = "";
   std::vector<std::string> adapters = {};
   std::string model_name = "model";
+  bool embed = false;
   std::string host = "127.0.0.1";
   std::int64_t port = 8080;
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
@@ -58,6 +59,9 @@ struct ServeFlags {
              "adapters of the model that are served beside it, name=PLACE,name=PLACE,..., where "
              "PLACE is as for --model; or a folder of adapters, each named by its own folder")
         .add("model-name", model_name, "name of the model in the Open Inference Protocol's paths")
+        .add_switch("embed", embed,
+                    "answer /embed, /v1/embeddings and /similarity with embeddings of texts, in "
+                    "place of labels")
         .add("host", host,
              "IP address to listen on; 127.0.0.1 serves this machine's own programs only, 0.0.0.0 "
              "all that reach the machine (SEQTRAIN_HOST; HOSTNAME, if it is an address)")
@@ -92,6 +96,7 @@ struct ServeFlags {
              "seconds after SIGTERM within which accepted requests are answered");
     if (!flags.parse(argc, argv)) return false;
     if (api_key.empty()) read_text("API_KEY", api_key);  // after --help, which shows defaults
+    cli::require(!embed || adapters.empty(), "adapters", "are for labels, not for --embed");
     check();
     return true;
   }

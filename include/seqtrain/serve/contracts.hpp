@@ -4,9 +4,11 @@
 
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/cohere.hpp>
+#include <seqtrain/serve/contracts/embeddings.hpp>
 #include <seqtrain/serve/contracts/health.hpp>
 #include <seqtrain/serve/contracts/kserve.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
+#include <seqtrain/serve/contracts/openai.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/contracts/torch_serve.hpp>
 #include <seqtrain/serve/contracts/vertex.hpp>
@@ -23,6 +25,8 @@ namespace seqtrain::serve {
           tei::contract(),
           vertex::contract(),
           cohere::contract(),
+          embeddings::contract(),
+          openai::contract(),
           kserve::contract(),
           health::contract()};
 }

@@ -33,6 +33,11 @@ using WriteAnswer = void (*)(json::Writer& out, const Text& text,
 HttpResponse write_texts(const Request& request, const predict::Task& task,
                          std::span<const predict::Prediction> predictions);
 
+/// Throws an `HttpError` if a model is no classifier.
+inline void check_classifies(const predict::Task& task) {
+  if (task.embeds()) throw backend("model embeds texts and has no labels: ask /embed");
+}
+
 /// One text or pair of texts and the options of its answer.
 struct Text {
   std::string text = {};
@@ -49,8 +54,9 @@ struct Request {
   std::vector<Text> texts = {};
   std::optional<std::string> model = {};  ///< the name of the adapter that is to answer
   bool strict_model = false;  ///< a model without adapters, too, answers only under its own name
-  /// Throws an `HttpError` if a model with this task cannot answer; null if every model can.
-  void (*check)(const predict::Task& task) = nullptr;
+  /// Throws an `HttpError` if a model with this task cannot answer.
+  void (*check)(const predict::Task& task) = check_classifies;
+  std::size_t tokens = 0;  ///< ids that the model reads, once the texts are encoded
   std::function<decltype(write_texts)> write = write_texts;
 };
 

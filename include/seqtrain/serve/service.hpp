@@ -146,7 +146,7 @@ class Service {
     }
     exchange->request = route.read(call);
     exchange->model = view.named(exchange->request.model, exchange->request.strict_model);
-    if (exchange->request.check) exchange->request.check(exchange->model->predictor.task());
+    exchange->request.check(exchange->model->predictor.task());
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));
@@ -213,6 +213,7 @@ class Service {
       // No answer repeats it, and each text of `/rerank` has the query.
       std::string{}.swap(text.text);
     }
+    exchange.request.tokens = exchange.tokens;
     exchange.tokenization = Clock::now() - begin;
     return encoded;
   }

@@ -116,6 +116,17 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   return task.problem_type == ProblemType::regression;
 }
 
+/// Writes what kind of classifier a model is, and its labels.
+inline void write_classifier(json::Writer& out, const predict::Task& task) {
+  out.key(has_one_output(task) ? "reranker" : "classifier").begin_object();
+  out.key("id2label").begin_object();
+  const std::size_t count = task.labels.size();
+  for (std::size_t i = 0; i < count; ++i) out.member(std::to_string(i), task.labels[i]);
+  out.end_object().key("label2id").begin_object();
+  for (std::size_t i = 0; i < count; ++i) out.member(task.labels[i], i);
+  out.end_object().end_object();
+}
+
 /// Returns the body of `/info`. `adapters` has the names of those that are served. A base that only
 /// they give a head has a task without labels.
 [[nodiscard]] inline std::string info(const ModelFacts& facts, const predict::Task& task,
@@ -126,13 +137,12 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
   facts.revision.empty() ? out.null() : out.value(facts.revision);
   out.member("model_dtype", facts.dtype);
   out.key("model_type").begin_object();
-  out.key(has_one_output(task) ? "reranker" : "classifier").begin_object();
-  out.key("id2label").begin_object();
-  const std::size_t count = task.labels.size();
-  for (std::size_t i = 0; i < count; ++i) out.member(std::to_string(i), task.labels[i]);
-  out.end_object().key("label2id").begin_object();
-  for (std::size_t i = 0; i < count; ++i) out.member(task.labels[i], i);
-  out.end_object().end_object().end_object();
+  if (task.embeds()) {
+    out.key("embedding").begin_object().member("pooling", task.pooling).end_object();
+  } else {
+    write_classifier(out, task);
+  }
+  out.end_object();
   out.member("problem_type", name(task.problem_type))
       .member("max_concurrent_requests", options.max_concurrent_requests)
       .member("max_input_length", max_length)

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/predict/embedding.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contract.hpp>
+#include <seqtrain/serve/http_error.hpp>
+#include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/request.hpp>
+#include <seqtrain/serve/servable.hpp>
+
+/// The contract of text-embeddings-inference for models that embed texts: `/embed` and
+/// `/similarity`. The errors are `tei_error`.
+namespace seqtrain::serve::embeddings {
+
+/// Throws an `HttpError` if a model does not embed texts.
+inline void check_embeds(const predict::Task& task) {
+  if (!task.embeds()) {
+    throw backend("model is not an embedding model: start the server with --embed for embeddings");
+  }
+}
+
+/// Returns the embedding of a text as a request wants it. Throws an `HttpError` with status 422 if
+/// the model's are too short.
+[[nodiscard]] inline std::vector<float> finished(const predict::Prediction& prediction,
+                                                 const predict::EmbeddingOptions& options) {
+  if (options.size > prediction.logits.size()) {
+    throw wrong_field("`dimensions` must be at most " + std::to_string(prediction.logits.size()));
+  }
+  return predict::finished(prediction.logits, options);
+}
+
+/// Reads the member `dimensions`: 0 if there is none.
+[[nodiscard]] inline std::size_t dimensions_in(const json::Value& root) {
+  const auto dimensions = root.find("dimensions");
+  if (!dimensions) return 0;
+  if (dimensions->integer() < 1) throw dimensions->error("must be at least 1");
+  return static_cast<std::size_t>(dimensions->integer());
+}
+
+/// Adds a text to a request, or texts if `value` is a list.
+inline void add_texts(const json::Value& value, const std::string& name, const Text& like,
+                      std::size_t most, Request& request) {
+  const auto items = value.is_array() ? value.items() : std::vector{value};
+  serve::detail::check_not_empty(items.empty() ? "" : name, name);
+  serve::detail::check_count(items.size(), most);
+  for (const auto& item : items) {
+    Text& text = request.texts.emplace_back(like);
+    text.text = item.string();
+    serve::detail::check_not_empty(text.text, name);
+  }
+}
+
+/// Returns the answer of `/embed`: a list of embeddings.
+inline HttpResponse write_embeddings(const predict::EmbeddingOptions& options,
+                                     std::span<const predict::Prediction> predictions) {
+  json::Writer out;
+  out.begin_array();
+  for (const auto& prediction : predictions) out.value(finished(prediction, options));
+  return {.body = out.end_array().text()};
+}
+
+/// Reads a request to `/embed`: `{"inputs": "text", "normalize": true, "dimensions": 256}`, or a
+/// list of texts.
+[[nodiscard]] inline Request read_embed(const json::Value& root, const TextLimits& limits) {
+  const Text like{.truncation = serve::detail::truncation(root, Truncation::none),
+                  .raw_scores = true};
+  const predict::EmbeddingOptions options{
+      .size = dimensions_in(root), .normalize = serve::detail::flag(root, "normalize", true)};
+  Request request{.model = serve::detail::model_in(root),
+                  .check = check_embeds,
+                  .write = [options](const Request&, const predict::Task&, const auto predictions) {
+                    return write_embeddings(options, predictions);
+                  }};
+  add_texts(root.at("inputs"), "inputs", like, limits.client_batch, request);
+  request.single = !root.at("inputs").is_array();
+  return request;
+}
+
+/// Returns the answer of `/similarity`: the cosine of each text with the first one.
+inline HttpResponse write_similarities(const Request&, const predict::Task&,
+                                       std::span<const predict::Prediction> predictions) {
+  json::Writer out;
+  out.begin_array();
+  for (const auto& each : predictions.subspan(1)) {
+    out.value(predict::cosine(predictions.front().logits, each.logits));
+  }
+  return {.body = out.end_array().text()};
+}
+
+/// Reads a request to `/similarity`: `{"inputs": {"source_sentence": "…", "sentences": ["…"]}}`.
+[[nodiscard]] inline Request read_similarity(const json::Value& root, const TextLimits& limits) {
+  const auto parameters = root.find("parameters");
+  const auto& options = parameters ? *parameters : root;
+  const Text like{.truncation = serve::detail::truncation(options, Truncation::none),
+                  .raw_scores = true};
+  const auto inputs = root.at("inputs");
+  const auto sentences = inputs.at("sentences");
+  static_cast<void>(sentences.items());  // throws if it is no list
+  Request request{
+      .model = serve::detail::model_in(root), .check = check_embeds, .write = write_similarities};
+  const std::string source{inputs.at("source_sentence").string()};
+  serve::detail::check_not_empty(source, "source_sentence");
+  request.texts.emplace_back(like).text = source;
+  add_texts(sentences, "sentences", like, limits.client_batch, request);
+  return request;
+}
+
+/// Returns the contract.
+[[nodiscard]] inline Contract contract() {
+  const auto read_by = [](Request (*read)(const json::Value&, const TextLimits&)) {
+    return [read](const Call& call) {
+      return read_json(call.http.body,
+                       [&](const json::Value& root) { return read(root, call.limits()); });
+    };
+  };
+  return {.routes = {{.method = "POST", .path = "/embed", .read = read_by(read_embed)},
+                     {.method = "POST", .path = "/similarity", .read = read_by(read_similarity)}}};
+}
+
+}  // namespace seqtrain::serve::embeddings
