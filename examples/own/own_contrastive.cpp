@@ -1,6 +1,5 @@
-// own_contrastive MODEL PAIRS DIR: trains a sentence encoder on the pairs of a file whose label is
-// entailment. In a batch, the second texts of the other pairs are negatives (Henderson et al. 2017;
-// MultipleNegativesRankingLoss of sentence-transformers).
+// own_contrastive MODEL PAIRS DIR: trains a sentence encoder on the pairs that are entailments. A
+// batch's other pairs are negatives (sentence-transformers' MultipleNegativesRankingLoss).
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -57,4 +56,5 @@ int main(int, char** argv) {
   trainer.fit({.epochs = 4}, report::Console{{.every = 10}});
   trainer.model().save_pretrained(argv[3]);
   text::save_tokenizer(tokenizer, argv[3]);
+  return 0;
 }

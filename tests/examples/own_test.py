@@ -95,7 +95,7 @@ def check_contrastive(program, model, scratch):
     """Checks that the loss falls, and that the encoder and its tokenizer are saved."""
     out = scratch / "encoder"
     output = end(start([str(program), str(model), str(DATA), str(out)]))
-    losses = [float(loss) for loss in re.findall(r"loss (\d+\.\d+)", output)]
+    losses = [float(loss) for loss in re.findall(r"Loss: (\d+\.\d+)", output)]
     need(len(losses) >= 2 and losses[-1] < losses[0], f"the loss does not fall:\n{output}")
     need((out / "model.safetensors").exists() and (out / "vocab.txt").exists(), "the encoder is not saved")
 
