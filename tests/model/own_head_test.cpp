@@ -9,9 +9,11 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/own_head.hpp>
+#include <seqtrain/predict/predictor.hpp>
 
 #include "support/made_checkpoint.hpp"
 #include "support/problem_of.hpp"
+#include "support/shared_data.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::model {
@@ -99,6 +101,23 @@ TEST(OwnHead, TakesTheStatesOfAllTokens) {
     EXPECT_GT(parameter(model, "head.outer.weight").gradient.abs().max().item<float>(), 0);
     EXPECT_GT(parameter(model, "embeddings.weight").gradient.abs().max().item<float>(), 0);
   }
+}
+
+/// A decoder pools the last token, unless it is asked for the mean or for all tokens.
+TEST(OwnHead, TakesTheStatesOfADecodersTokens) {
+  const auto load = [](Pooling pooling) {
+    return load_classifier(tests::golden() / "model/llama", {.head = no_head(pooling)});
+  };
+  const std::vector<predict::Encoded> texts{{.input_ids = {5, 6, 7}, .first_segment = 3},
+                                            {.input_ids = {8}, .first_segment = 1}};
+  const auto batch = predict::to_batch(texts, 0);
+  const at::Tensor tokens = load(Pooling::none).hidden(batch);
+  ASSERT_EQ(tokens.dim(), 3);
+  EXPECT_EQ(tokens.size(1), 3);
+  EXPECT_EQ(tokens.select(0, 1).slice(0, 1).abs().sum().item<float>(), 0);
+  const at::Tensor difference =
+      tokens.select(0, 0).mean(0).sub(load(Pooling::mean).hidden(batch).select(0, 0));
+  EXPECT_LT(difference.abs().max().item<float>(), 1e-5F);
 }
 
 /// A loss takes the hidden states if there is no head, and the encoder learns from it.

@@ -146,8 +146,9 @@ class DecoderEncoder {
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor hidden = compute(layers_, embed(batch, dropout), batch, dropout);
-    return layers_.mean_pooling ? pooled(hidden, batch, true)
-                                : last_tokens(hidden, batch, words_.padding_id);
+    return layers_.mean_pooling || batch.keeps_tokens
+               ? pooled(hidden, batch, true)
+               : last_tokens(hidden, batch, words_.padding_id);
   }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout&) const {
