@@ -204,10 +204,6 @@ SMALL = {
                                               num_attention_heads=3, hidden_act="relu")),
     "rembert": ("rembert", dict(hidden_size=12, embedding_size=6, num_hidden_layers=2,
                                 num_attention_heads=2, classifier_dropout_prob=0.2)),
-    "nomic_bert": ("nomic_bert", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2)),
-    "nomic_bert_wide": ("nomic_bert", dict(
-        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, head_dim=6, hidden_act="gelu",
-        rope_parameters={"rope_type": "default", "rope_theta": 50.0})),
     "llama": ("llama", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
                             num_key_value_heads=2)),
     "llama_scaled": ("llama", dict(
@@ -283,6 +279,36 @@ def write_small(directory, only):
         write_case(directory / name, model, batches)
 
 
+def random_decoder(family, heads):
+    """Returns settings of a decoder that differ from its defaults in every way that it has."""
+    more = {"num_key_value_heads": random.choice([n for n in (1, 2, 3, heads) if heads % n == 0]),
+            "pad_token_id": random.choice([0, 1])}
+    if family not in ("olmo2", "smollm3", "qwen2", "phi3"):
+        more["head_dim"] = random.choice([8, 10, 16])
+    if family in ("llama", "qwen3", "smollm3", "olmo2", "gemma2", "gemma3_text"):
+        more["attention_bias"] = random.random() < 0.5
+    if family in ("mistral", "phi3", "gemma2", "gemma3_text"):
+        more["sliding_window"] = random.choice([2, 5, 100])
+    if family in ("qwen2", "qwen3"):
+        more.update(use_sliding_window=random.random() < 0.7, sliding_window=4, max_window_layers=1)
+    if family == "smollm3":
+        more["no_rope_layer_interval"] = random.randint(1, 3)
+    if family not in ("gemma3_text", "phi3"):
+        more["rope_parameters"] = random.choice([
+            {"rope_type": "default", "rope_theta": 500.0},
+            {"rope_type": "linear", "rope_theta": 10000.0, "factor": 3.0},
+            {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
+             "original_max_position_embeddings": 10, "beta_fast": 4.0},
+            {"rope_type": "llama3", "rope_theta": 1000.0, "factor": 8.0, "low_freq_factor": 1.0,
+             "high_freq_factor": 4.0, "original_max_position_embeddings": 16}])
+    if family == "phi3":
+        more["rope_parameters"] = {"rope_type": "default", "rope_theta": 100.0,
+                                   "partial_rotary_factor": random.choice([0.5, 1.0])}
+    if "gemma" in family:
+        more["query_pre_attn_scalar"] = random.choice([4, 20])
+    return more
+
+
 def write_random(directory, count):
     families = sorted({family for family, settings in SMALL.values()})
     for seed in range(count):
@@ -317,13 +343,19 @@ def write_random(directory, count):
             more["type_vocab_size"] = random.choice([0, 2])
             more["conv_kernel_size"] = 0 if by_hand else random.choice([0, 3, 5])
             more["conv_act"] = random.choice(["tanh", "gelu"])
+        if family == "rembert":
+            more["embedding_size"] = random.choice([64, 128] if by_hand else [7, 16, 32])
+        if family == "ernie":
+            more["use_task_id"] = not by_hand
+        if family in DECODERS:
+            more.update(random_decoder(family, heads))
         if family == "albert":
             more["num_hidden_groups"] = random.randint(1, 2)
             more["inner_group_num"] = random.randint(1, 2)
         model = make_model(
             family, seed, std=0.1, vocab_size=random.randint(50, 300), num_attention_heads=heads,
-            hidden_size=hidden, num_hidden_layers=random.randint(1, 4), intermediate_size=inner,
-            hidden_act=random.choice(["gelu", "gelu_new", "relu"]),
+            hidden_size=hidden, num_hidden_layers=random.randint(2, 4), intermediate_size=inner,
+            hidden_act=random.choice(["gelu", "gelu_new", "silu" if family in DECODERS else "relu"]),
             max_position_embeddings=random.randint(40, 80), num_labels=random.randint(2, 5), **more)
         batches = [make_batch(model.config, random.randint(1, 9), random.randint(3, 36))
                    for _ in range(2)]
