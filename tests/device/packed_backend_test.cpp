@@ -34,12 +34,13 @@ namespace {
 using tests::fake_device;
 
 /// The small models whose encoders have a packed backend: all but DeBERTa's with a convolution in
-/// groups.
+/// groups, and those of which only operators compute the layers.
 std::vector<std::filesystem::path> packed_cases() {
   auto cases = tests::model_cases();
   std::erase_if(cases, [](const auto& directory) {
     const weights::ConfigFile file{directory / "config.json"};
-    return file.root().find("conv_groups").has_value();
+    return file.root().find("conv_groups").has_value() ||
+           !model::load_classifier(directory).only_by_operators().empty();
   });
   return cases;
 }
@@ -73,8 +74,9 @@ model::AnyClassifier load_adapters(const std::filesystem::path& directory, doubl
 /// compute.
 data::Batch batch_of(const std::filesystem::path& directory) {
   const tests::ModelCase small{directory};
-  const auto config = weights::read_config(weights::ConfigFile{directory / "config.json"},
-                                           {.keys = {.type_vocab_size = ""}});
+  const auto config =
+      weights::read_config(weights::ConfigFile{directory / "config.json"},
+                           {.keys = {.type_vocab_size = ""}, .may_have_silu = true});
   auto batch = small.batch(0);
   for (std::int64_t row = 0; row < batch.rows; ++row) {
     const auto length = batch.lengths[static_cast<std::size_t>(row)];

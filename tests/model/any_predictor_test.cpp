@@ -178,7 +178,9 @@ INSTANTIATE_TEST_SUITE_P(
                              "conv_kernel_size": 3, "conv_act": "gelu")"},
         MadeModel{.family = "deberta-v2", .more = R"("conv_kernel_size": 7, "conv_act": "relu")"},
         MadeModel{.family = "deberta-v2",
-                  .more = R"("conv_kernel_size": 5, "conv_act": "gelu_new")"}),
+                  .more = R"("conv_kernel_size": 5, "conv_act": "gelu_new")"},
+        MadeModel{.family = "ernie"}, MadeModel{.family = "data2vec-text"},
+        MadeModel{.family = "rembert", .hidden = 128, .more = R"("input_embedding_size": 64)"}),
     [](const auto& test) {
       return std::to_string(test.index) + test.param.family.substr(0, test.param.family.find('-'));
     });
@@ -230,6 +232,26 @@ TEST(AnyPredictor, ComputesTheSameBitsInAnyBatchWithoutKernels) {
   const SavedModel saved{{.hidden = 40, .inner = 72}};
   const AnyPredictor predictor{saved.path()};
   expect_same_bits_in_any_batch(predictor);
+}
+
+TEST(AnyPredictor, PredictsByDecoders) {
+  for (const char* family : {"llama", "qwen3", "gemma2"}) {
+    SCOPED_TRACE(family);
+    const SavedModel saved{
+        MadeModel{.family = family, .more = R"("num_key_value_heads": 1, "head_dim": 16)"}};
+    const AnyPredictor exact{saved.path()};
+    expect_same_bits_in_any_batch(exact);
+    const auto all = texts(exact, 20);
+    const auto expected = exact.predict(all);
+    const AnyPredictor narrow{saved.path(), {.precision = Precision::bf16}};
+    const double gap = static_cast<double>((narrow.predict(all) - expected).cwiseAbs().maxCoeff());
+    EXPECT_LT(gap, 0.05 * static_cast<double>(expected.cwiseAbs().maxCoeff()));
+    EXPECT_GT(gap, 0);
+    EXPECT_NE(tests::problem_of([&] {
+                const AnyPredictor predictor{saved.path(), {.precision = Precision::int8}};
+              }).find("int8 is computed on a processor"),
+              std::string::npos);
+  }
 }
 
 TEST(AnyPredictor, AnswersAsAnEvaluationDuringTraining) {

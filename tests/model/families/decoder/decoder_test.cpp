@@ -9,6 +9,7 @@
 #include <seqtrain/model/load_classifier.hpp>
 
 #include "support/model_case.hpp"
+#include "support/model_conformance.hpp"
 
 namespace seqtrain::model {
 namespace {
@@ -69,5 +70,19 @@ TEST(Decoder, NamesWhatItsLayersNeedOperatorsFor) {
   EXPECT_EQ(small("bert_gelu").only_by_operators(), "");
 }
 
+struct SmallDecoder {
+  static AnyClassifier make(double dropout, std::uint64_t seed) {
+    return load_classifier(tests::small_model("mistral").directory(),
+                           {.dropout = dropout, .seed = seed});
+  }
+  static data::Batch batch(std::int64_t index) {
+    return tests::small_model("mistral").batch(index);
+  }
+};
+
 }  // namespace
 }  // namespace seqtrain::model
+
+namespace seqtrain::tests {
+INSTANTIATE_TYPED_TEST_SUITE_P(Decoder, ModelConformance, model::SmallDecoder);
+}  // namespace seqtrain::tests
