@@ -19,7 +19,7 @@ weights::ConfigFile file_of(const std::string& family, const std::string& member
   return weights::ConfigFile::parse(R"({"model_type": ")" + family + '"' + members + "}");
 }
 
-std::vector<std::int64_t> windows(const DecoderConfig& config) {
+std::vector<std::int64_t> windows_of_layers(const DecoderConfig& config) {
   std::vector<std::int64_t> result;
   for (const auto& layer : config.layers) result.push_back(layer.window);
   return result;
@@ -56,16 +56,19 @@ TEST(DecoderConfig, ReadsRotaryPositionsOfOldFilesAndOfNewOnes) {
 
 TEST(DecoderConfig, GivesWindowsToLayers) {
   const std::string two = R"(, "num_hidden_layers": 2)";
-  EXPECT_EQ(windows(read_mistral_config(file_of("mistral", two))),
+  EXPECT_EQ(windows_of_layers(read_mistral_config(file_of("mistral", two))),
             (std::vector<std::int64_t>{4096, 4096}));
-  EXPECT_EQ(windows(read_mistral_config(file_of("mistral", two + R"(, "sliding_window": null)"))),
+  EXPECT_EQ(windows_of_layers(
+                read_mistral_config(file_of("mistral", two + R"(, "sliding_window": null)"))),
             (std::vector<std::int64_t>{0, 0}));
   const std::string used = two + R"(, "use_sliding_window": true, "sliding_window": 8)";
-  EXPECT_EQ(windows(read_qwen3_config(file_of("qwen3", two + R"(, "sliding_window": 8)"))),
-            (std::vector<std::int64_t>{0, 0}));
-  EXPECT_EQ(windows(read_qwen3_config(file_of("qwen3", used + R"(, "max_window_layers": 1)"))),
-            (std::vector<std::int64_t>{0, 8}));
-  EXPECT_EQ(windows(read_gemma2_config(file_of("gemma2", two))),
+  EXPECT_EQ(
+      windows_of_layers(read_qwen3_config(file_of("qwen3", two + R"(, "sliding_window": 8)"))),
+      (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(
+      windows_of_layers(read_qwen3_config(file_of("qwen3", used + R"(, "max_window_layers": 1)"))),
+      (std::vector<std::int64_t>{0, 8}));
+  EXPECT_EQ(windows_of_layers(read_gemma2_config(file_of("gemma2", two))),
             (std::vector<std::int64_t>{4096, 0}));
 }
 
