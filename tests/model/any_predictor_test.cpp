@@ -502,7 +502,7 @@ TEST_P(EachFamily, TakesAdaptersUnlessDistancesHaveVectors) {
   if (GetParam().more.find("relative_attention") != std::string::npos) {
     EXPECT_NE(tests::problem_of([&] {
                 (void)base.with_adapter(adapter.path());
-              }).find("do not compute several adapters"),
+              }).find("does not compute several adapters"),
               std::string::npos);
     return;
   }
@@ -588,7 +588,7 @@ TEST(AnyPredictor, RefusesAdaptersThatDoNotFit) {
   AnyPredictor exact{saved.base.path()};
   EXPECT_NE(tests::problem_of([&] {
               static_cast<void>(exact.with_adapter(saved.two.path()));
-            }).find("do not compute several adapters; serve it alone by --model"),
+            }).find("does not compute several adapters; serve it alone by --model"),
             std::string::npos);
 }
 
