@@ -236,13 +236,13 @@ struct PredictFlags {
     cli::require(truncate_dim >= 0, "truncate-dim", "must not be negative");
     cli::require(embed || truncate_dim == 0, "truncate-dim", "is for --embed");
     cli::require(embed || !normalize, "normalize", "is for --embed");
-    const auto format = format_of_answers();
-    const bool is_npy = format == predict::AnswerFormat::npy;
+    const auto answers = format_of_answers();
+    const bool is_npy = answers == predict::AnswerFormat::npy;
     cli::require(embed || !is_npy, "output-format", "npy is for --embed");
     cli::require(!is_npy || output_file != "-", "output-format", "npy needs an --output-file");
     cli::require(!is_npy || keep.empty(), "keep", "has no place in a file of numpy's");
     const std::string problem = "is for labels, not for --embed";
-    cli::require(!embed || format != predict::AnswerFormat::csv, "output-format",
+    cli::require(!embed || answers != predict::AnswerFormat::csv, "output-format",
                  "csv is for labels; embeddings have jsonl and npy");
     cli::require(!embed || !zero_shot(), "candidate-labels", problem);
     cli::require(!embed || top_k == 0, "top-k", problem);
