@@ -274,7 +274,7 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
             }),
             "--label-smoothing-factor: does not go with --loss");
   EXPECT_EQ(problem("--group-field", "author"),
-            "--group-field: is for examples that are held out by --dev-fraction");
+            "--group-field: is for examples that are held out by --dev-fraction or --folds");
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--teacher=t", "--skip-unlabelled"});
             }),
