@@ -156,7 +156,7 @@ TEST_F(BaselineProgram, RefusesWrongInputBeforeItWrites) {
                            "{\"text\": \" \", \"label\": \"a\"}\n"
                            "{\"text\": \"\", \"label\": \"b\"}\n");
   refused("--train-file " + blanks + " --dev-file " + blanks, "no text has a word");
-  refused("--train-file " + train + " --dev-file " + empty, "is not one of");
+  refused("--train-file " + train + " --dev-file " + empty, "unknown label 'a'");
 }
 
 TEST_F(BaselineProgram, PredictRefusesADamagedModel) {
