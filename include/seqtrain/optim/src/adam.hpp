@@ -115,10 +115,10 @@ SEQTRAIN_SEPARATE void AdamRule::set_factors(AdamItem& item, double clip,
 }
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION
-template Outcome Adam::step(std::span<const tensor::Parameter>, Step);
-template tensor::StateDict Adam::state() const;
-template void Adam::load_state(std::span<const weights::TensorView>,
-                               std::span<const tensor::Parameter>);
+template Outcome ByRule<AdamRule>::step(std::span<const tensor::Parameter>, Step);
+template tensor::StateDict ByRule<AdamRule>::state() const;
+template void ByRule<AdamRule>::load_state(std::span<const weights::TensorView>,
+                                           std::span<const tensor::Parameter>);
 #endif
 
 }  // namespace seqtrain::optim
