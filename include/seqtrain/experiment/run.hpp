@@ -179,10 +179,6 @@ class Run {
   std::unique_ptr<State> state_;
 };
 
-#ifdef SEQTRAIN_SEPARATE_COMPILATION
-extern template void Run::fit(UsualTrainer);
-#endif
-
 // It is outside the class so that it is not inline: compilers instantiate inline functions in spite
 // of `extern template`.
 template <class T, class... Parts>

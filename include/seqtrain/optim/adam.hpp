@@ -79,10 +79,10 @@ class AdamRule {
 using Adam = ByRule<AdamRule>;
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION
-extern template Outcome Adam::step(std::span<const tensor::Parameter>, Step);
-extern template tensor::StateDict Adam::state() const;
-extern template void Adam::load_state(std::span<const weights::TensorView>,
-                                      std::span<const tensor::Parameter>);
+extern template Outcome ByRule<AdamRule>::step(std::span<const tensor::Parameter>, Step);
+extern template tensor::StateDict ByRule<AdamRule>::state() const;
+extern template void ByRule<AdamRule>::load_state(std::span<const weights::TensorView>,
+                                                  std::span<const tensor::Parameter>);
 #endif
 
 /// `Adam` with decoupled weight decay.
