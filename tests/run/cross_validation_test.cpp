@@ -29,7 +29,8 @@ TEST(CrossValidation, TakesTheFiguresOfEachFold) {
        {R"({"dev": {"problem_type": "x", "accuracy": 0.5, "loss": 1, "examples": 4, "labels": {},
            "macro_average": {"precision": 1, "recall": 1, "f1": 0.25}},
            "baseline": {"linear": {"accuracy": 0.75}, "examples": 3}})",
-        R"({"dev": {"accuracy": 1, "loss": null, "macro_average": {"f1": 0.75}},
+        R"({"dev": {"accuracy": 1, "loss": null, "metrics": {"pearson": 0.5, "micro_f1": 1},
+           "macro_average": {"f1": 0.75}},
            "baseline": {"linear": {"accuracy": 0.25}}})"}) {
     add_fold(all, json::Document::parse(text, "metrics.json").root());
   }
@@ -39,8 +40,9 @@ TEST(CrossValidation, TakesTheFiguresOfEachFold) {
   append(out, all);
   EXPECT_EQ(out.end_object().text(),
             R"({"cross_validation":{"folds":2,"figures":{"accuracy":{"mean":0.75,)"
-            R"("standard_deviation":0.3535533905932738,"each":[0.5,1]},"loss":{"mean":1,)"
-            R"("standard_deviation":null,"each":[1]},"macro_f1":{"mean":0.5,)"
+            R"("standard_deviation":0.3535533905932738,"each":[0.5,1]},"loss":{"mean":null,)"
+            R"("standard_deviation":null,"each":[1,null]},"pearson":{"mean":null,)"
+            R"("standard_deviation":null,"each":[null,0.5]},"macro_f1":{"mean":0.5,)"
             R"("standard_deviation":0.3535533905932738,"each":[0.25,0.75]}},"baseline":{)"
             R"("linear accuracy":{"mean":0.5,"standard_deviation":0.3535533905932738,)"
             R"("each":[0.75,0.25]}},"label_errors":2,"equal_texts_with_different_labels":0}})");

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +18,14 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/experiment/fetch_inputs.hpp>
 #include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/no_tokens.hpp>
+#include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/page/cross_validation.hpp>
 #include <seqtrain/report/table.hpp>
@@ -62,17 +63,18 @@ class CrossValidation {
 
   /// Calls train(flags) for each fold that is not finished, then writes the results of all.
   void operator()(const std::function<void(const cli::TrainFlags&)>& train) {
+    std::vector<cli::TrainFlags> folds;
     for (std::size_t fold = 0; fold < rows_.size(); ++fold) {
+      const auto number = static_cast<std::int64_t>(fold) + 1;
+      folds.push_back(given_.of_fold({.number = number, .rows = rows_[fold]}, directory()));
+    }
+    begin(folds);
+    for (const auto& flags : folds) {
       const std::string title =
-          "Fold " + std::to_string(fold + 1) + " of " + std::to_string(rows_.size());
-      const auto flags = given_.of_fold(
-          {.number = static_cast<std::int64_t>(fold) + 1, .rows = rows_[fold]}, directory());
-      if (is_finished(flags)) {
-        log_.info(title + " is finished: " + flags.output_dir);
-        continue;
-      }
-      log_.info(title);
-      train(flags);
+          "Fold " + std::to_string(flags.fold->number) + " of " + std::to_string(folds.size());
+      const bool finished = is_finished(flags);
+      log_.info(title + (finished ? " is finished: " + flags.output_dir : ""));
+      if (!finished) train(flags);
     }
     finish();
   }
@@ -83,30 +85,49 @@ class CrossValidation {
     throw InputError{"is needed", {.object = "--train-file"}, "--folds divides its examples"};
   }
 
-  /// Tells whether the run of a fold is to be kept. Throws `InputError` if it had other flags.
-  [[nodiscard]] bool is_finished(const cli::TrainFlags& flags) const {
-    const std::filesystem::path folder{flags.output_dir};
-    const auto metrics = folder / "metrics.json";
+  /// Tells whether the run of a fold is to be kept.
+  [[nodiscard]] static bool is_finished(const cli::TrainFlags& flags) {
     std::error_code none;
-    if (!flags.continues_by_itself() || !std::filesystem::exists(metrics, none)) return false;
-    const auto document = json::Document::load(metrics);
-    const auto had = document.root().at("flags");
-    std::vector<std::string> names{"train-file", "model", "epochs", "max-steps"};
-    for (const auto& [name, value] : parser_.determining_values()) names.push_back(name);
-    // A run chooses these itself if they are not given.
-    const std::array<std::string_view, 6> chosen{"max-length",     "long-texts", "stride",
-                                                 "window-pooling", "epochs",     "learning-rate"};
-    const auto values = parser_.values();  // those that are numbers without a value are missing
-    for (const std::string& name : names) {
-      if (std::ranges::count(chosen, name) > 0 && !parser_.is_given(name)) continue;
+    return std::filesystem::exists(metrics_of(flags), none);
+  }
+
+  [[nodiscard]] static std::filesystem::path metrics_of(const cli::TrainFlags& flags) {
+    return std::filesystem::path{flags.output_dir} / "metrics.json";
+  }
+
+  /// Continues the cross-validation in the directory if that is asked for, or else begins one
+  /// there: results of folds then count no more. Throws `InputError` if the one in the directory
+  /// has other settings or other data.
+  void begin(const std::vector<cli::TrainFlags>& folds) {
+    auto settings = run_settings(parser_.determining_values(), local_, local_.precision);
+    for (const char* name : {"epochs", "max-steps"}) {  // a run may be extended, but not all folds
+      settings.emplace_back(name, train::value_in(parser_.values(), name));
+    }
+    const auto file = directory() / "folds.json";
+    std::error_code none;
+    if (given_.continues_by_itself() && std::filesystem::exists(file, none)) {
+      return check_settings(file, settings);
+    }
+    directory_.create();
+    std::filesystem::remove(directory_.metrics(), none);
+    for (const auto& flags : folds) std::filesystem::remove(metrics_of(flags), none);
+    json::Writer out;
+    out.begin_object();
+    train::append(out, "settings", settings);
+    write_file_atomically(file, out.end_object().text() + "\n");
+  }
+
+  static void check_settings(const std::filesystem::path& file, const train::Pairs& settings) {
+    const auto document = json::Document::load(file);
+    const auto had = document.root().at("settings");
+    for (const auto& [name, value] : settings) {
       const auto found = had.find(name);
-      const auto value = found && found->is_string() ? found->string() : std::string_view{};
-      if (value == train::value_in(values, name)) continue;
-      throw InputError{"was finished with another --" + name,
-                       {.object = folder.string()},
+      const auto before = found && found->is_string() ? found->string() : std::string_view{};
+      if (before == value) continue;
+      throw InputError{"belongs to a cross-validation with another " + name,
+                       {.object = file.string()},
                        "name another --output-dir, or pass --overwrite without --resume"};
     }
-    return true;
   }
 
   /// Reads the results of all folds, and writes those of the cross-validation.
@@ -128,7 +149,7 @@ class CrossValidation {
     std::ranges::sort(predictions_, {}, &run::OutOfFold::row);
     check_rows();
     results.dev = run::report_of(predictions_, labels_.names(), labels_.problem_type());
-    if (labels_.problem_type() == ProblemType::single_label && !labels_.soft()) find_errors();
+    if (has_names()) find_errors();
     find_equal_texts();
     all.label_errors = errors_.size();
     all.equal_texts = equal_texts_.empty() ? 0 : equal_texts_.back().group;
@@ -165,6 +186,10 @@ class CrossValidation {
     });
   }
 
+  [[nodiscard]] bool has_names() const {
+    return labels_.problem_type() == ProblemType::single_label && !labels_.soft();
+  }
+
   /// Finds texts that examples with different labels have.
   void find_equal_texts() {
     struct Text {
@@ -177,9 +202,13 @@ class CrossValidation {
       if (example.text_pair) both.append(1, '\0').append(*example.text_pair);
       return hash(both);
     };
+    const auto label_key = [&](std::string_view name) {  // the same for all spellings of a label
+      const auto id = has_names() ? labels_.find(name) : std::nullopt;
+      return id ? static_cast<std::size_t>(*id) : hash(name);
+    };
     std::unordered_map<std::size_t, Text> texts;
     visit([&](std::int64_t, const data::Example& example) {
-      const std::size_t label = hash(example.label.value_or(""));
+      const std::size_t label = label_key(example.label.value_or(""));
       const auto [found, is_new] = texts.try_emplace(key(example), Text{.label = label});
       if (found->second.label != label) found->second.differs = true;
     });

@@ -14,8 +14,8 @@ namespace seqtrain::experiment {
 
 namespace few_shot {
 
-/// A linear layer of features to the logits of labels: a row for each feature, and the last row is
-/// the bias.
+/// A linear layer from features to the logits of labels: a row for each feature, and the last row
+/// is the bias.
 using LogitMap = Eigen::MatrixXd;
 
 namespace detail {

@@ -37,7 +37,7 @@ namespace seqtrain::experiment {
           .log = run.directory.log(),
           .facts = {.name = run.directory.path().filename().string(),
                     .command = program.parser.command(cli::flags_of_one_run),
-                    .model_place = run.directory.model().string(),
+                    .model_place = flags.fold ? "" : run.directory.model().string(),
                     .changed = with_chosen(program.parser.changed_values(), run),
                     .versions = run.results.versions,
                     .machine = {{"device", tensor::describe(program.device)}},

@@ -72,7 +72,8 @@ class RunCheckpoints {
   /// of the run are safe.
   void finish(const TrainFlags& flags, const RunDirectory& run) const {
     const std::string& id = checkpointer_.run().id;
-    if (!flags.keeps_checkpoints() && !id.empty()) run.remove_checkpoints_of(id);
+    const bool keeps = flags.keeps_checkpoints() && !flags.fold;  // a fold leaves no model
+    if (!keeps && !id.empty()) run.remove_checkpoints_of(id);
   }
 
   /// Returns options for `StopSignals` with which the log says, when the grace time is over, what

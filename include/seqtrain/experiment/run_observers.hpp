@@ -46,7 +46,7 @@ class RunObservers {
   RunObservers(const Options& options, const storage::Options& storages)
       : parts_{std::make_unique<Parts>(options, storages)} {}
 
-  /// Backend an event of a fit or an evaluation on to each observer.
+  /// Passes an event of a fit or an evaluation on to each observer.
   template <class Event>
   void on(const Event& event) {
     if (!parts_) return;

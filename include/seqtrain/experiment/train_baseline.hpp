@@ -203,6 +203,7 @@ class BaselineRun {
     results_.peak_memory_mib = peak_memory_mib();
     const auto lock = directory_.lock();
     directory_.create();
+    remove_replaced_run();
     directory_.replace_model([&](const auto& folder) { save_model(model, folder); });
     std::vector<run::PredictedSplit> splits;
     const auto add = [&](std::string_view name, const TextsOfSet& texts) {
@@ -219,6 +220,15 @@ class BaselineRun {
     const std::vector<std::string> names{"model", "metrics.json", "predictions.jsonl"};
     sink::publish(job_, directory_.path(), names, run::dated_model_folder());
     tell(dev);
+  }
+
+  /// Removes what is left of a trained run that this one replaces.
+  void remove_replaced_run() const {
+    std::error_code none;
+    for (const auto& file : {directory_.report(), directory_.log(), directory_.state_dict()}) {
+      std::filesystem::remove(file, none);
+    }
+    directory_.remove_checkpoints();
   }
 
   void save_model(const baseline::Model& model, const std::filesystem::path& folder) const {

@@ -28,9 +28,9 @@ namespace seqtrain::model::packed {
 
 /// Computes an encoder without padding on a GPU, with a few operators for each layer and without
 /// autograd. Autograd computes the embeddings, the head, means of tokens and what `packed::Layers`
-/// leaves to it. `OperatorBackend`
-/// computes a batch in which a text has the padding's id among its tokens, because families count
-/// its positions in other ways, and one that needs a window which the device does not have.
+/// leaves to it. `OperatorBackend` computes a batch in which a text has the padding's id among its
+/// tokens, because families count its positions in other ways, and one that needs a window which
+/// the device does not have.
 class PackedBackend : public OperatorBackend {
  public:
   /// The gradient tensors of `parameters` may be replaced.

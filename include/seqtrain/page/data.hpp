@@ -128,7 +128,9 @@ inline std::string conflicts_list(const PageContent& page) {
     return rows;
   };
   std::string out = "<section id=\"run\"><h2>The run</h2>\n";
-  out += "<p>The model is in <code>" + html::escaped(facts.model_place) + "</code>.</p>";
+  if (!facts.model_place.empty()) {
+    out += "<p>The model is in <code>" + html::escaped(facts.model_place) + "</code>.</p>";
+  }
   if (!facts.command.empty()) {
     out += "<p>This command repeats the run:</p><pre tabindex=\"0\">" +
            html::escaped(facts.command) + "</pre>";

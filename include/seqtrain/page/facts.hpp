@@ -58,7 +58,7 @@ struct SetFacts {
 struct RunFacts {
   std::string name = {};         ///< the name of the directory
   std::string command = {};      ///< the command that repeats the run
-  std::string model_place = {};  ///< the place where the model will be
+  std::string model_place = {};  ///< the place where the model will be; "" if there is none
   train::Pairs changed = {};     ///< flags that differ from their defaults
   train::Pairs versions = {};
   train::Pairs machine = {};

@@ -29,15 +29,17 @@ namespace seqtrain::run {
 /// A figure of each model of a cross-validation.
 struct FoldFigure {
   std::string name = {};
-  std::vector<double> each = {};
+  std::vector<double> each = {};  ///< of each fold; NaN if it has none
 
+  /// NaN if a fold has no such figure.
   [[nodiscard]] double mean() const {
     double sum = 0;
     for (const double value : each) sum += value;
     return sum / static_cast<double>(each.size());
   }
 
-  /// Returns the standard deviation of a sample: with the number of values less one as divisor.
+  /// Returns the standard deviation of a sample: with the number of values less one as divisor. NaN
+  /// if a fold has no such figure.
   [[nodiscard]] double deviation() const {
     double squares = 0;
     for (const double value : each) squares += (value - mean()) * (value - mean());
@@ -80,23 +82,33 @@ inline void append(json::Writer& out, const CrossValidation& all) {
 
 namespace detail {
 
-inline void add(std::vector<FoldFigure>& figures, std::string name, const json::Value& value) {
+/// Adds a figure of the fold with this number, counted from 1. A fold without it has NaN.
+inline void add(std::vector<FoldFigure>& figures, std::string name, const json::Value& value,
+                std::size_t fold) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const auto known = std::ranges::find(figures, name, &FoldFigure::name);
   auto& figure =
       known == figures.end() ? figures.emplace_back(FoldFigure{.name = std::move(name)}) : *known;
-  figure.each.push_back(value.is_number() ? value.number()
-                                          : std::numeric_limits<double>::quiet_NaN());
+  figure.each.resize(fold, none);
+  if (value.is_number()) figure.each.back() = value.number();
 }
 
-/// Adds the numbers of a split and the F1 of its averages.
-inline void add_all(std::vector<FoldFigure>& figures, const json::Value& split) {
+/// Adds the numbers of a split, its metrics and the F1 of its averages.
+inline void add_all(std::vector<FoldFigure>& figures, const json::Value& split, std::size_t fold) {
   for (const auto& [name, value] : split.members()) {
-    if (name != "examples" && value.is_number()) add(figures, std::string{name}, value);
+    if (name != "examples" && (value.is_number() || value.is_null())) {
+      add(figures, std::string{name}, value, fold);
+    }
+  }
+  if (const auto metrics = split.find("metrics")) {
+    for (const auto& [name, value] : metrics->members()) {
+      if (!name.ends_with("_f1")) add(figures, std::string{name}, value, fold);
+    }
   }
   for (const char* average : {"macro", "micro"}) {
     const std::string key = std::string{average} + "_average";
     if (const auto found = split.find(key)) {
-      add(figures, std::string{average} + "_f1", found->at("f1"));
+      add(figures, std::string{average} + "_f1", found->at("f1"), fold);
     }
   }
 }
@@ -106,13 +118,18 @@ inline void add_all(std::vector<FoldFigure>& figures, const json::Value& split) 
 /// Adds the figures in the `metrics.json` of a fold's run.
 inline void add_fold(CrossValidation& all, const json::Value& metrics) {
   ++all.folds;
-  detail::add_all(all.figures, metrics.at("dev"));
-  const auto simple = metrics.find("baseline");
-  if (!simple) return;
-  for (const auto& [name, figures] : simple->members()) {
-    if (!figures.is_object()) continue;
-    for (const auto& [figure, value] : figures.members()) {
-      detail::add(all.baseline, std::string{name} + " " + std::string{figure}, value);
+  detail::add_all(all.figures, metrics.at("dev"), all.folds);
+  if (const auto simple = metrics.find("baseline")) {
+    for (const auto& [name, figures] : simple->members()) {
+      if (!figures.is_object()) continue;
+      for (const auto& [figure, value] : figures.members()) {
+        detail::add(all.baseline, std::string{name} + " " + std::string{figure}, value, all.folds);
+      }
+    }
+  }
+  for (auto* const figures : {&all.figures, &all.baseline}) {
+    for (auto& figure : *figures) {
+      figure.each.resize(all.folds, std::numeric_limits<double>::quiet_NaN());
     }
   }
 }

@@ -23,7 +23,7 @@ enum class OnNonfinite { stop, skip };
 /// Options of `Trainer::fit`. Fields that Hugging Face's TrainingArguments also has carry the names
 /// it gives them.
 struct FitOptions {
-  /// Backend over the training data.
+  /// Passes over the training data.
   std::int64_t epochs = 2;
   /// Optimizer steps of the whole run. If above 0, it replaces `epochs`, and the data is repeated
   /// as often as needed.

@@ -55,6 +55,8 @@ SEQTRAIN_SEPARATE bool TrainFlags::parse_for_baseline(Flags& flags, int argc,
   if (!flags.parse(argc, argv)) return false;
   settle(flags, usual_train_file);
   model.clear();
+  resume = "never";  // whatever a cloud job's environment says
+  checkpoint_dir.clear();
   return true;
 }
 
@@ -189,6 +191,7 @@ SEQTRAIN_SEPARATE void TrainFlags::take_folds(const Flags& flags) {
   refuse(!test_file.empty() || !test_split.empty(), "test-file", none + " to be tested");
   refuse(!push_to_hub.empty(), "push-to-hub", none);
   refuse(calibrates(), "calibrate", none);
+  refuse(!teacher.empty(), "teacher", ", whose examples may lack labels");
   refuse(hp_tune, "hp-tune", ", whose figures are in metrics.json at its end");
   refuse(!resume.empty() && !continues_by_itself() && !begins_anew(), "resume",
          " if it names a checkpoint; auto continues a cross-validation");
@@ -229,7 +232,8 @@ SEQTRAIN_SEPARATE std::vector<std::vector<std::size_t>> TrainFlags::rows_of_fold
     }
     return data::folds_by_group(labels_of_rows, of_rows, count, begin);
   }
-  const bool has_classes = has_labels(names.problem_type()) && set.targets(0).empty();
+  const bool has_classes =
+      has_labels(names.problem_type()) && (names.soft() || set.targets(0).empty());
   for (std::size_t id = 0; id < names.size() && has_classes; ++id) {
     const auto rows = std::ranges::count(labels_of_rows, static_cast<std::int32_t>(id));
     if (rows == 0 || rows >= folds) continue;
@@ -285,6 +289,10 @@ SEQTRAIN_SEPARATE void TrainFlags::prefer_command_line(Flags& flags) {
   };
   prefer("dev-fraction", "dev-file", dev_file, defaults.dev_file);
   prefer("dev-file", "dev-fraction", dev_fraction, defaults.dev_fraction);
+  prefer("folds", "dev-fraction", dev_fraction, defaults.dev_fraction);
+  prefer("folds", "dev-file", dev_file, defaults.dev_file);
+  prefer("folds", "test-file", test_file, defaults.test_file);
+  prefer("lr-scheduler-type", "warmup-ratio", warmup_ratio, TrainingFlags{}.warmup_ratio);
   prefer("dataset", "train-file", train_file, defaults.train_file);
   prefer("dataset", "dev-file", dev_file, defaults.dev_file);
   prefer("dataset", "test-file", test_file, defaults.test_file);

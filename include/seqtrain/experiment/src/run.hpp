@@ -275,8 +275,4 @@ SEQTRAIN_SEPARATE void Run::finish(const std::stop_token& stop) {
 template void Run::fit(UsualTrainer);
 #endif
 
-#ifdef SEQTRAIN_SEPARATE_COMPILATION
-template void Run::fit(UsualTrainer);
-#endif
-
 }  // namespace seqtrain::experiment

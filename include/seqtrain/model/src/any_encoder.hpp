@@ -53,7 +53,7 @@ std::vector<std::size_t> first_of_layers(const EncoderParts<T>& parts,
   return first_of_layer;
 }
 
-/// Backend that train.
+/// An encoder that trains.
 template <class T>
 class TrainedEncoder : public AnyEncoder {
  public:
@@ -76,7 +76,7 @@ class TrainedEncoder : public AnyEncoder {
   Encoder<T> encoder_;
 };
 
-/// Backend that only predict.
+/// An encoder that only predicts.
 class PredictingEncoder : public AnyEncoder {
  public:
   PredictingEncoder(EncoderParts<Bf16> parts, bool int8) : encoder_{std::move(parts), int8} {}

@@ -34,6 +34,7 @@
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/one_output.hpp>
+#include <seqtrain/model/src/load_any_network.hpp>
 #include <seqtrain/model/windowed_backend.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
