@@ -12,13 +12,15 @@ void seqtrain::fuzz::run(Input input) {
   const auto flags = input.take();
   const auto text = input.text();
   if (!text::is_valid_utf8(text)) return;
-  std::string joined;
-  text::ByteLevelSplitter{.add_prefix_space = false}.for_each_word(text,
-                                                                   [&](std::string_view word) {
-                                                                     require(!word.empty());
-                                                                     joined += word;
-                                                                   });
-  require(joined == text);
+  using enum text::WordPattern;
+  for (const auto pattern : {gpt2, gpt2_digits, gpt4, qwen2}) {
+    std::string joined;
+    text::ByteLevelSplitter{.pattern = pattern}.for_each_word(text, [&](std::string_view word) {
+      require(!word.empty());
+      joined += word;
+    });
+    require(joined == text);
+  }
 
   const text::BertNormalizer normalizer{.clean_text = (flags & 1) != 0,
                                         .handle_chinese_chars = (flags & 2) != 0,

@@ -18,8 +18,8 @@
 
 namespace seqtrain::text {
 
-/// Gives the ids of `Plain` faster: GPT-2's splitter and BPE in one pass with a cache of words. It
-/// cuts the text chunk by chunk.
+/// Gives the ids of `Plain` faster: the splitter and BPE in one pass with a cache of words. It cuts
+/// the text chunk by chunk.
 class ByteLevelPipeline {
  public:
   using Plain = Pipeline<NoNormalizer, ByteLevelSplitter, Bpe>;
@@ -34,7 +34,7 @@ class ByteLevelPipeline {
   };
 
   ByteLevelPipeline(ByteLevelSplitter splitter, Bpe model)
-      : add_prefix_space_{splitter.add_prefix_space}, plain_{{}, splitter, std::move(model)} {}
+      : splitter_{splitter}, plain_{{}, splitter, std::move(model)} {}
 
   /// Returns the pipeline that runs the parts one after the other.
   [[nodiscard]] const Plain& plain() const noexcept { return plain_; }
@@ -43,13 +43,13 @@ class ByteLevelPipeline {
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
     scratch.cached_.begin(identity_);
-    if (add_prefix_space_ && !text.empty() && text.front() != ' ') {
+    if (splitter_.add_prefix_space && !text.empty() && text.front() != ' ') {
       text = scratch.prefixed_.assign(1, ' ').append(text);
     }
     const std::size_t before = out.size();
     const auto missing = [&] { return limit - std::min(limit, out.size() - before); };
     while (!text.empty() && missing() > 0) {
-      std::size_t done = scratch.words_.scan(text);
+      std::size_t done = scratch.words_.scan(text, splitter_.pattern);
       if (done > 0) {
         const auto encode_rare = [&](std::string_view word, const WordKey& key) {
           return scratch.cached_.append_rare(word, key, out, [&] {
@@ -59,7 +59,7 @@ class ByteLevelPipeline {
         };
         scratch.cached_.append_all(scratch.words_, 128, missing(), encode_rare, out);
       } else {
-        done = ByteLevelSplitter::word_end(text, 0);
+        done = ByteLevelSplitter::word_end(text, 0, splitter_.pattern);
         plain_.model().encode_word(text.substr(0, done), out);
       }
       text.remove_prefix(done);
@@ -74,7 +74,7 @@ class ByteLevelPipeline {
   }
 
  private:
-  bool add_prefix_space_;
+  ByteLevelSplitter splitter_;
   Plain plain_;
   CachedWords::Owner identity_;
 };

@@ -10,9 +10,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words split(std::string_view text, bool add_prefix_space = false) {
+Words split(std::string_view text, bool add_prefix_space = false,
+            WordPattern pattern = WordPattern::gpt2) {
   Words words;
-  ByteLevelSplitter{add_prefix_space}.for_each_word(
+  ByteLevelSplitter{add_prefix_space, pattern}.for_each_word(
       text, [&](std::string_view word) { words.emplace_back(word); });
   return words;
 }
@@ -44,6 +45,23 @@ TEST(ByteLevelSplitter, AddsASpaceOnlyWhereThereIsNone) {
   EXPECT_EQ(split("'s", true), (Words{" '", "s"}));
   EXPECT_EQ(split("\na", true), (Words{" ", "\n", "a"}));
   EXPECT_EQ(split("", true), Words{});
+}
+
+TEST(ByteLevelSplitter, FollowsThePatternOfGpt4) {
+  const auto gpt4 = [](std::string_view text) { return split(text, false, WordPattern::gpt4); };
+  EXPECT_EQ(gpt4("'\u017fa 'Sx 'LLy'RE"), (Words{"'\u017f", "a", " '", "Sx", " '", "LLy", "'RE"}));
+  EXPECT_EQ(gpt4(" !a !!a\t!a  \n \n  a"),
+            (Words{" !", "a", " !!", "a", "\t", "!a", "  \n \n", " ", " a"}));
+  EXPECT_EQ(gpt4("a 12345 x.\n\nb"), (Words{"a", " ", "123", "45", " x", ".\n\n", "b"}));
+  EXPECT_EQ(split("1234 5", false, WordPattern::qwen2), (Words{"1", "2", "3", "4", " ", "5"}));
+}
+
+TEST(ByteLevelSplitter, CutsOffDigitsBeforeTheRuleOfGpt2) {
+  const auto digits = [](std::string_view text) {
+    return split(text, false, WordPattern::gpt2_digits);
+  };
+  EXPECT_EQ(digits("a  12 b"), (Words{"a", "  ", "1", "2", " b"}));
+  EXPECT_EQ(digits(" 1"), (Words{" ", "1"}));
 }
 
 }  // namespace

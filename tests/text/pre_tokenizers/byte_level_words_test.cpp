@@ -12,20 +12,24 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words by_rule(std::string_view text) {
+constexpr WordPattern patterns[] = {WordPattern::gpt2, WordPattern::gpt2_digits, WordPattern::gpt4,
+                                    WordPattern::qwen2};
+
+Words by_rule(std::string_view text, WordPattern pattern) {
   Words words;
-  ByteLevelSplitter{}.for_each_word(text, [&](auto word) { words.emplace_back(word); });
+  ByteLevelSplitter{.pattern = pattern}.for_each_word(text,
+                                                      [&](auto word) { words.emplace_back(word); });
   return words;
 }
 
-Words by_chunks(std::string_view text) {
+Words by_chunks(std::string_view text, WordPattern pattern) {
   ByteLevelWords scanned;
   Words words;
   while (!text.empty()) {
-    std::size_t done = scanned.scan(text);
+    std::size_t done = scanned.scan(text, pattern);
     for (std::size_t i = 0; done > 0 && i < scanned.size(); ++i) words.emplace_back(scanned[i]);
     if (done == 0) {
-      done = ByteLevelSplitter::word_end(text, 0);
+      done = ByteLevelSplitter::word_end(text, 0, pattern);
       words.emplace_back(text.substr(0, done));
     }
     text.remove_prefix(done);
@@ -62,7 +66,9 @@ TEST(ByteLevelWords, EqualTheRuleOnRandomText) {
     for (auto left = random() % (round % 20 == 0 ? 3000 : 120); left > 0; --left) {
       text += parts[(random() % some + static_cast<unsigned>(round)) % parts.size()];
     }
-    ASSERT_EQ(by_chunks(text), by_rule(text)) << text;
+    for (const WordPattern pattern : patterns) {
+      ASSERT_EQ(by_chunks(text, pattern), by_rule(text, pattern)) << text;
+    }
   }
 }
 
@@ -76,7 +82,10 @@ TEST(ByteLevelWords, EqualTheRuleWhereverAChunkEnds) {
         std::string text;
         while (text.size() < before) text += filler;
         text.resize(before);
-        ASSERT_EQ(by_chunks(text + tail + tail), by_rule(text + tail + tail)) << before << tail;
+        text += tail + tail;
+        for (const WordPattern pattern : patterns) {
+          ASSERT_EQ(by_chunks(text, pattern), by_rule(text, pattern)) << before << tail;
+        }
       }
     }
   }

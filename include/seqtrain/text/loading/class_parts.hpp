@@ -62,6 +62,16 @@ namespace seqtrain::text::detail {
           .long_texts = long_texts_of(folder)};
 }
 
+/// Returns the id with which batches are padded if no file names one: that of a usual padding
+/// token, else that of the token that ends a text, else 0.
+[[nodiscard]] inline Id usual_pad_id(const Vocabulary& vocabulary, const SpecialTokens& special) {
+  for (const char* usual : {"[PAD]", "<pad>"}) {
+    if (vocabulary.contains(usual)) return vocabulary.at(usual, "padding token");
+  }
+  const auto& end = special.find("eos_token");
+  return end ? vocabulary.at(end->content, "end token") : 0;
+}
+
 /// Returns the model of tokenizer.json. Throws `InputError` if it is not of the type that the
 /// folder's class takes.
 [[nodiscard]] inline json::Value model_of(const json::Value& tokenizer, std::string_view type) {

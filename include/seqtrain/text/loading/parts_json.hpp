@@ -11,6 +11,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/normalizers/normalizers.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
+#include <seqtrain/text/pre_tokenizers/word_pattern.hpp>
 
 namespace seqtrain::text {
 namespace detail {
@@ -36,6 +37,18 @@ namespace detail {
   if (regex.string() == Replace::spaces_regex) return {.pattern = Replace::Pattern::spaces};
   if (regex.string() == Replace::blanks_regex) return {.pattern = Replace::Pattern::blanks};
   refuse(regex, std::string{Replace::spaces_regex} + " and " + std::string{Replace::blanks_regex});
+}
+
+/// Reads the pattern of a Split that `read_pattern_words` does not read.
+[[nodiscard]] inline Replace read_split_pattern(const json::Value& pattern) {
+  const auto regex = pattern.find("Regex");
+  if (regex && regex->string() != Replace::spaces_regex &&
+      regex->string() != Replace::blanks_regex) {
+    refuse(*regex, "the patterns of GPT-2, GPT-4 (Llama 3, OLMo 2) and Qwen2, " +
+                       std::string{Replace::spaces_regex} + " and " +
+                       std::string{Replace::blanks_regex});
+  }
+  return read_pattern(pattern);
 }
 
 [[nodiscard]] inline BertNormalizer read_bert_normalizer(const json::Value& part) {
@@ -133,6 +146,20 @@ inline void read_normalizer(const json::Value& part, std::vector<Normalizer>& ou
   return metaspace;
 }
 
+/// Reads a Split at the matches of a regular expression that cover the whole text, or returns
+/// nothing if its pattern is another one.
+[[nodiscard]] inline std::optional<PatternWords> read_pattern_words(const json::Value& part) {
+  const auto regex = part.at("pattern").find("Regex");
+  const auto pattern = regex ? find_word_pattern(regex->string()) : std::nullopt;
+  if (!pattern) return {};
+  const Delimiter delimiter = read_behavior(part, true);
+  const bool keeps_matches = delimiter == Delimiter::removed && flag_of(part, "invert", false);
+  if (delimiter != Delimiter::isolated && !keeps_matches) {
+    refuse(part.at("behavior"), "Isolated, and Removed with invert, for a pattern of words");
+  }
+  return PatternWords{*pattern};
+}
+
 inline void read_pre_tokenizer(const json::Value& part, bool to_symbols,
                                std::vector<PreTokenizer>& out) {
   using Kind = PatternSplitter::Kind;
@@ -167,9 +194,10 @@ inline void read_pre_tokenizer(const json::Value& part, bool to_symbols,
            "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, "
            "Whitespace and WhitespaceSplit");
   }
+  if (const auto words = read_pattern_words(part)) return void(out.emplace_back(*words));
   out.emplace_back(PatternSplitter{Kind::pattern, read_behavior(part, true),
                                    flag_of(part, "invert", false),
-                                   read_pattern(part.at("pattern"))});
+                                   read_split_pattern(part.at("pattern"))});
 }
 
 }  // namespace detail
@@ -193,4 +221,26 @@ inline void read_pre_tokenizer(const json::Value& part, bool to_symbols,
   return PreTokenizerSequence{std::move(parts)};
 }
 
+namespace detail {
+
+/// Returns the splitter that cuts texts as these pre-tokenizers do, or nothing if there is none.
+[[nodiscard]] inline std::optional<ByteLevelSplitter> byte_level_splitter(
+    const PreTokenizerSequence& sequence) {
+  const auto& parts = sequence.parts();
+  const auto* bytes = parts.empty() ? nullptr : std::get_if<ByteLevelPart>(&parts.back());
+  if (!bytes || parts.size() > 2) return {};
+  if (parts.size() == 1) {
+    if (!bytes->use_regex) return {};
+    return ByteLevelSplitter{.add_prefix_space = bytes->add_prefix_space};
+  }
+  if (bytes->add_prefix_space) return {};  // each piece would get a space
+  if (const auto* words = std::get_if<PatternWords>(&parts.front()); words && !bytes->use_regex) {
+    return ByteLevelSplitter{.pattern = words->pattern};
+  }
+  const auto* digits = std::get_if<PatternSplitter>(&parts.front());
+  if (!digits || !digits->isolates_digits() || !bytes->use_regex) return {};
+  return ByteLevelSplitter{.pattern = WordPattern::gpt2_digits};
+}
+
+}  // namespace detail
 }  // namespace seqtrain::text

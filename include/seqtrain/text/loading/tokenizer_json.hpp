@@ -39,12 +39,8 @@ class TokenizerJson {
     const auto model = root_.at("model");
     const std::string_view name = detail::model_name(model);
     if (name == "WordPiece" && has_bert_parts()) return read_bert(model);
-    if (name == "BPE" && has_byte_level_parts()) {
-      if (!root_.find("normalizer")) return read_byte_level(model);
-      return read_normalized_byte_level(model);
-    }
+    if (name == "BPE") return read_any_bpe(model);
     if (name == "WordPiece") return assemble_wordpiece(model);
-    if (name == "BPE") return assemble_bpe(model);
     if (name == "Unigram") return assemble_unigram(model);
     detail::refuse(model.at("type"), "BPE, Unigram and WordPiece");
   }
@@ -60,9 +56,11 @@ class TokenizerJson {
            (!normalizer || is_of(normalizer, "BertNormalizer"));
   }
 
-  [[nodiscard]] bool has_byte_level_parts() const {
-    const auto splitter = root_.find("pre_tokenizer");
-    return is_of(splitter, "ByteLevel") && detail::flag_of(*splitter, "use_regex", true);
+  [[nodiscard]] AnyTokenizer::Family read_any_bpe(const json::Value& model) const {
+    const auto splitter = detail::byte_level_splitter(read_pre_tokenizers(root_, false));
+    if (!splitter) return assemble_bpe(model);
+    if (!root_.find("normalizer")) return read_byte_level(*splitter, model);
+    return read_normalized_byte_level(*splitter, model);
   }
 
   [[nodiscard]] BertTokenizer read_bert(const json::Value& model) const {
@@ -79,20 +77,16 @@ class TokenizerJson {
   }
 
   [[nodiscard]] NormalizedByteLevelTokenizer read_normalized_byte_level(
-      const json::Value& model) const {
-    const auto splitter = root_.at("pre_tokenizer");
+      const ByteLevelSplitter& splitter, const json::Value& model) const {
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    ByteLevelPipeline words{ByteLevelSplitter{detail::flag_of(splitter, "add_prefix_space", true)},
-                            detail::read_bpe(model, vocabulary)};
+    ByteLevelPipeline words{splitter, detail::read_bpe(model, vocabulary)};
     return {{read_normalizers(root_), std::move(words)}, read_surroundings(vocabulary)};
   }
 
-  [[nodiscard]] RobertaTokenizer read_byte_level(const json::Value& model) const {
-    const auto splitter = root_.at("pre_tokenizer");
+  [[nodiscard]] RobertaTokenizer read_byte_level(const ByteLevelSplitter& splitter,
+                                                 const json::Value& model) const {
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    return {{ByteLevelSplitter{detail::flag_of(splitter, "add_prefix_space", true)},
-             detail::read_bpe(model, vocabulary)},
-            read_surroundings(vocabulary)};
+    return {{splitter, detail::read_bpe(model, vocabulary)}, read_surroundings(vocabulary)};
   }
 
   [[nodiscard]] AssembledTokenizer assemble(Vocabulary& vocabulary, AssembledPipeline::Model model,
@@ -154,10 +148,7 @@ class TokenizerJson {
     if (const auto processor = root_.find("post_processor")) {
       options.templates = read_templates(*processor);
     }
-    if (!special.find("pad_token")) {
-      const char* usual = vocabulary.contains("[PAD]") ? "[PAD]" : "<pad>";
-      options.pad_id = vocabulary.at(usual, "padding token");
-    }
+    if (!special.find("pad_token")) options.pad_id = detail::usual_pad_id(vocabulary, special);
     return options;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -107,9 +108,9 @@ inline void classify_byte_level(const char* in, std::size_t blocks,
   }
 }
 
-/// A chunk of text that is cut by GPT-2's rule. It gives the words of `ByteLevelSplitter` faster:
-/// all bytes of a character share its class, so word boundaries follow from neighbouring bits. 16
-/// bytes can be read from the start of any word.
+/// A chunk of text that is cut by a rule of `WordPattern`. It gives the words of
+/// `ByteLevelSplitter`, by GPT-2's rule faster: all bytes of a character share its class, so word
+/// boundaries follow from neighbouring bits. 16 bytes can be read from the start of any word.
 class ByteLevelWords {
  public:
   static constexpr std::size_t chunk = 2048;
@@ -117,7 +118,8 @@ class ByteLevelWords {
   /// Cuts words off the front of `text` and returns the number of bytes that they take. `text` must
   /// be valid UTF-8 and begin with a word. A word that may continue after the chunk is left for the
   /// next call. Returns 0 if the first word fills the chunk.
-  std::size_t scan(std::string_view text) {
+  std::size_t scan(std::string_view text, WordPattern pattern = WordPattern::gpt2) {
+    if (pattern != WordPattern::gpt2) return scan_words(text, pattern);
     const std::size_t end = chunk_end(text);
     std::memcpy(bytes_.data(), text.data(), end);
     std::memset(bytes_.data() + end, 0, 64);
@@ -144,6 +146,20 @@ class ByteLevelWords {
     Bits tail = 0;   ///< bytes of a character except its first
     Bits begin = 0;  ///< whitespace that begins a word
   };
+
+  /// Cuts words off the front of `text` one by one.
+  std::size_t scan_words(std::string_view text, WordPattern pattern) {
+    const std::size_t most = std::min(chunk, text.size());
+    size_ = 0;
+    begins_[0] = 0;
+    for (std::size_t end = 0; end < most;) {
+      end = ByteLevelSplitter::word_end(text, end, pattern);
+      if (end <= most) begins_[++size_] = static_cast<std::uint16_t>(end);
+    }
+    const std::size_t done = begins_[size_];
+    std::memcpy(bytes_.data(), text.data(), done);
+    return done;
+  }
 
   [[nodiscard]] static std::size_t chunk_end(std::string_view text) noexcept {
     if (text.size() <= chunk) return text.size();

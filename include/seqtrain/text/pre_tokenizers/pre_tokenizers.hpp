@@ -12,6 +12,7 @@
 #include <seqtrain/text/normalizers/normalizers.hpp>
 #include <seqtrain/text/pre_tokenizers/bert_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
+#include <seqtrain/text/pre_tokenizers/word_pattern.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
@@ -52,6 +53,11 @@ class PatternSplitter {
 
   PatternSplitter(Kind kind, Delimiter delimiter, bool invert = false, Replace pattern = {})
       : kind_{kind}, delimiter_{delimiter}, invert_{invert}, pattern_{std::move(pattern)} {}
+
+  /// Tells whether each digit becomes a piece of its own and nothing is dropped.
+  [[nodiscard]] bool isolates_digits() const noexcept {
+    return kind_ == Kind::numeric && delimiter_ == Delimiter::isolated;
+  }
 
   [[nodiscard]] bool drops_whitespace() const noexcept {
     return kind_ == Kind::whitespace && delimiter_ == Delimiter::removed && !invert_;
@@ -174,6 +180,16 @@ struct BertWords {
   }
 };
 
+/// Runs a byte-level splitter's rule as a part of a sequence, apart from its bytes.
+struct PatternWords {
+  WordPattern pattern = WordPattern::gpt2;
+
+  void split_piece(const Piece& piece, PieceScratch& scratch) const {
+    const auto add = [&](std::string_view word) { scratch.next.push_back(piece.part(word)); };
+    ByteLevelSplitter{.pattern = pattern}.for_each_word(piece.text, add);
+  }
+};
+
 /// Runs GPT-2's splitter as a part of a sequence. Bytes become `byte_symbols` unless the model
 /// takes bytes.
 struct ByteLevelPart {
@@ -207,7 +223,8 @@ struct ByteLevelPart {
 };
 
 /// Any of the pre-tokenizers, chosen at run time.
-using PreTokenizer = std::variant<Metaspace, PatternSplitter, BertWords, ByteLevelPart>;
+using PreTokenizer =
+    std::variant<Metaspace, PatternSplitter, BertWords, PatternWords, ByteLevelPart>;
 
 /// Runs pre-tokenizers one after the other.
 class PreTokenizerSequence {
