@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -68,6 +69,22 @@ struct ByteLevelSplitter {
   static constexpr int other = 0;
   static constexpr int digit = -1;  ///< a character that is always a word of its own
 
+  /// The classes of ASCII characters, which are most characters of many texts.
+  static constexpr auto ascii_classes = [] {
+    std::array<signed char, 128> classes{};
+    const auto set = [&](char first, char last, int kind) {
+      for (char c = first; c <= last; ++c) {
+        classes[static_cast<unsigned char>(c)] = static_cast<signed char>(kind);
+      }
+    };
+    set('a', 'z', letter);
+    set('A', 'Z', letter);
+    set('0', '9', number);
+    set('\t', '\r', whitespace);
+    set(' ', ' ', whitespace);
+    return classes;
+  }();
+
   template <class Fn>
   void split(std::string_view text, Fn& fn) const {
     for (std::size_t begin = 0; begin < text.size();) {
@@ -81,6 +98,10 @@ struct ByteLevelSplitter {
   /// digit if `has_digits` is set. Moves `position` past the character.
   template <bool has_digits = false>
   [[nodiscard]] static int class_at(std::string_view text, std::size_t& position) {
+    if (const auto byte = static_cast<unsigned char>(text[position]); byte < 0x80) {
+      ++position;
+      return has_digits && ascii_classes[byte] == number ? digit : ascii_classes[byte];
+    }
     const char32_t code = decode(text, position);
     if (has_digits && is_numeric(code)) return digit;
     return CharacterTable::instance().properties(code) & (letter | number | whitespace);
