@@ -62,6 +62,26 @@ TEST_F(TokenizerClass, IsThatOfARelatedFamilyForNewerModelTypes) {
   }
 }
 
+TEST_F(TokenizerClass, OfADecoderFollowsFromItsTypeAndItsFile) {
+  const auto kind_of = [&](const std::string& type, const std::string& name) {
+    write("config.json", R"({"model_type": ")" + type + "\"}");
+    write("tokenizer_config.json", name.empty() ? "{}" : R"({"tokenizer_class": ")" + name + "\"}");
+    return kind();
+  };
+  write("tokenizer.json", "{}");
+  EXPECT_EQ(kind_of("llama", ""), TokenizerKind::file);
+  EXPECT_EQ(kind_of("llama", "LlamaTokenizerFast"), TokenizerKind::llama);
+  EXPECT_EQ(kind_of("mistral", "LlamaTokenizer"), TokenizerKind::file);
+  EXPECT_EQ(kind_of("olmo2", "GPT2Tokenizer"), TokenizerKind::file);
+  EXPECT_EQ(kind_of("llama", "GPT2Tokenizer"), TokenizerKind::gpt2);
+  EXPECT_EQ(kind_of("qwen2", "PreTrainedTokenizerFast"), TokenizerKind::qwen2);
+  EXPECT_EQ(kind_of("qwen3", "PreTrainedTokenizerFast"), TokenizerKind::file);
+  EXPECT_EQ(kind_of("qwen3", ""), TokenizerKind::qwen2);
+  EXPECT_EQ(kind_of("gemma3_text", ""), TokenizerKind::gemma);
+  write("tokenizer.json", R"({"decoder": {"type": "ByteLevel"}})");
+  EXPECT_EQ(kind_of("llama", "LlamaTokenizer"), TokenizerKind::file);
+}
+
 TEST_F(TokenizerClass, FollowsFromTheFilesIfNoFileNamesIt) {
   EXPECT_NE(problem().find("has no tokenizer"), std::string::npos);
   write("merges.txt", "");
@@ -76,7 +96,7 @@ TEST_F(TokenizerClass, FollowsFromTheFilesIfNoFileNamesIt) {
 TEST_F(TokenizerClass, IsRefusedByName) {
   write("vocab.txt", "[UNK]\n");
   for (const std::string name : {"BertJapaneseTokenizer", "PhobertTokenizer", "BertweetTokenizer",
-                                 "HerbertTokenizerFast", "GPT2Tokenizer", "MyTokenizer", "Fast"}) {
+                                 "HerbertTokenizerFast", "T5Tokenizer", "MyTokenizer", "Fast"}) {
     write("config.json", R"({"model_type": "bert", "tokenizer_class": ")" + name + "\"}");
     EXPECT_NE(problem().find("config.json: tokenizer_class: the tokenizer class " + name +
                              " is not supported; if AutoTokenizer"),

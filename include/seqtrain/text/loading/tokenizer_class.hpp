@@ -9,6 +9,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 
 namespace seqtrain::text {
@@ -16,7 +17,20 @@ namespace seqtrain::text {
 /// The way in which a class of transformers makes its tokenizer. `file` takes tokenizer.json as it
 /// is. All others take only the vocabulary from it or from files of their own, and make the other
 /// parts from tokenizer_config.json.
-enum class TokenizerKind { file, bert, mpnet, roberta, xlm_roberta, camembert, albert, deberta_v2 };
+enum class TokenizerKind {
+  file,
+  bert,
+  mpnet,
+  roberta,
+  xlm_roberta,
+  camembert,
+  albert,
+  deberta_v2,
+  llama,
+  gemma,
+  gpt2,
+  qwen2
+};
 
 namespace detail {
 
@@ -59,7 +73,18 @@ inline constexpr KindOfName tokenizer_classes[] = {
     {"XLMRobertaTokenizer", TokenizerKind::xlm_roberta},
     {"CamembertTokenizer", TokenizerKind::camembert},
     {"AlbertTokenizer", TokenizerKind::albert},
-    {"DebertaV2Tokenizer", TokenizerKind::deberta_v2}};
+    {"DebertaV2Tokenizer", TokenizerKind::deberta_v2},
+    {"LlamaTokenizer", TokenizerKind::llama},
+    {"GemmaTokenizer", TokenizerKind::gemma},
+    {"GPT2Tokenizer", TokenizerKind::gpt2},
+    {"Qwen2Tokenizer", TokenizerKind::qwen2}};
+
+/// The `model_type`s of which transformers ignores the class that a file names.
+inline constexpr KindOfName kinds_without_class[] = {{"mistral", TokenizerKind::file},
+                                                     {"modernbert", TokenizerKind::file},
+                                                     {"olmo2", TokenizerKind::file},
+                                                     {"phi3", TokenizerKind::file},
+                                                     {"qwen2", TokenizerKind::qwen2}};
 
 /// The class that transformers 5 takes for a `model_type` if no file names one.
 inline constexpr KindOfName kinds_of_model_types[] = {
@@ -71,11 +96,16 @@ inline constexpr KindOfName kinds_of_model_types[] = {
     {"distilbert", TokenizerKind::bert},
     {"electra", TokenizerKind::bert},
     {"ernie", TokenizerKind::bert},
+    {"gemma2", TokenizerKind::gemma},
+    {"gemma3_text", TokenizerKind::gemma},
+    {"gpt2", TokenizerKind::gpt2},
+    {"llama", TokenizerKind::file},
     {"megatron-bert", TokenizerKind::bert},
-    {"modernbert", TokenizerKind::file},
     {"mpnet", TokenizerKind::mpnet},
+    {"qwen3", TokenizerKind::qwen2},
     {"roberta", TokenizerKind::roberta},
     {"roberta-prelayernorm", TokenizerKind::roberta},
+    {"smollm3", TokenizerKind::file},
     {"xlm-roberta", TokenizerKind::xlm_roberta}};
 
 template <class Table>
@@ -92,6 +122,13 @@ template <class Table>
                     "if AutoTokenizer.from_pretrained(…).is_fast is true in transformers, save it "
                     "once with save_pretrained as a fast tokenizer and write \"tokenizer_class\": "
                     "\"PreTrainedTokenizerFast\" into its tokenizer_config.json");
+}
+
+/// Tells whether a folder's tokenizer.json names a part ByteLevel. LlamaTokenizer has no such part,
+/// so transformers then takes the file as it is.
+[[nodiscard]] inline bool has_bytes(const TokenizerFolder& folder) {
+  return folder.tokenizer() && MappedFile{folder.at("tokenizer.json")}.text().find(
+                                   "\"ByteLevel\"") != std::string_view::npos;
 }
 
 /// Returns the class that tokenizer_config.json names, else the one that config.json names.
@@ -141,11 +178,15 @@ inline void refuse_other_files(const TokenizerFolder& folder) {
   detail::refuse_other_files(folder);
   const auto config = folder.config();
   const auto type = config ? config->find("model_type") : std::nullopt;
-  const auto usual =
-      type ? detail::find_kind(detail::kinds_of_model_types, type->string()) : std::nullopt;
-  if (usual == TokenizerKind::file) return *usual;  // transformers ignores the named class here
-  if (const auto name = detail::named_class(folder)) return detail::kind_of_class(*name);
-  if (usual) return *usual;
+  const auto find = [&](const auto& table) {
+    return type ? detail::find_kind(table, type->string()) : std::nullopt;
+  };
+  if (const auto always = find(detail::kinds_without_class)) return *always;
+  if (const auto name = detail::named_class(folder)) {
+    const TokenizerKind kind = detail::kind_of_class(*name);
+    return kind == TokenizerKind::llama && detail::has_bytes(folder) ? TokenizerKind::file : kind;
+  }
+  if (const auto usual = find(detail::kinds_of_model_types)) return *usual;
   if (folder.has("tokenizer.json")) return TokenizerKind::file;
   if (folder.has("vocab.txt")) return TokenizerKind::bert;
   if (folder.has("vocab.json") && folder.has("merges.txt")) return TokenizerKind::roberta;

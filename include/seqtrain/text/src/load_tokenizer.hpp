@@ -9,6 +9,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/loading/decoder_classes.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/tokenizer_class.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
@@ -38,6 +39,15 @@ namespace detail {
       return read_albert_class(folder);
     case TokenizerKind::deberta_v2:
       return read_deberta_v2_class(folder);
+    case TokenizerKind::llama:
+      return read_llama_class(folder);
+    case TokenizerKind::gemma:
+      return read_gemma_class(folder);
+    case TokenizerKind::gpt2:
+      return read_gpt2_class(folder);
+    case TokenizerKind::qwen2:
+      return std::visit([](auto&& read) { return AnyTokenizer::Family{std::move(read)}; },
+                        read_qwen2_class(folder));
     case TokenizerKind::file:
       break;
   }
