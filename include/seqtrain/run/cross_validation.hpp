@@ -96,7 +96,7 @@ inline void add(std::vector<FoldFigure>& figures, std::string name, const json::
 /// Adds the numbers of a split, its metrics and the F1 of its averages.
 inline void add_all(std::vector<FoldFigure>& figures, const json::Value& split, std::size_t fold) {
   for (const auto& [name, value] : split.members()) {
-    if (name != "examples" && (value.is_number() || value.is_null())) {
+    if (name != "examples" && (value.is_number() || split.has_null(name))) {
       add(figures, std::string{name}, value, fold);
     }
   }
