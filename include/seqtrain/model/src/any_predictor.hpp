@@ -32,9 +32,9 @@
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/describe.hpp>
+#include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/one_output.hpp>
-#include <seqtrain/model/src/load_any_network.hpp>
 #include <seqtrain/model/windowed_backend.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
