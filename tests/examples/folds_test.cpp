@@ -111,7 +111,8 @@ TEST_F(Folds, PredictEachExampleByAModelThatHasNotLearnedFromIt) {
   EXPECT_EQ(std::filesystem::last_write_time(run() / "fold-1/metrics.json"), kept);
   ended = train("--folds 3 --max-steps 3 --group-field writer --resume auto --train-file " + file);
   EXPECT_EQ(ended.code, 2) << ended.output;
-  EXPECT_NE(ended.output.find("belongs to a cross-validation with another max-steps"), std::string::npos)
+  EXPECT_NE(ended.output.find("belongs to a cross-validation with another max-steps"),
+            std::string::npos)
       << ended.output;
 }
 

@@ -482,11 +482,13 @@ TEST_F(Mnli, TrainsAdaptersThatPredictAsTheMergedModelDoes) {
 }
 
 TEST_F(Mnli, ResumesAdaptersToTheSameBits) {
-  const std::string lora = "--lora-rank 2 --lora-dropout 0.1 --keep-last-checkpoint ";
+  const std::string lora =
+      "--lora-rank 2 --lora-dropout 0.1 --keep-last-checkpoint --lr-scheduler-type constant ";
   ASSERT_EQ(run_example("mnli", flags("whole", lora, "--epochs 2")).code, 0);
   ASSERT_EQ(run_example("mnli", flags("parts", lora)).code, 0);
-  const auto other =
-      run_example("mnli", flags("parts", "--lora-rank 3 --resume auto", "--epochs 2"));
+  const auto other = run_example(
+      "mnli",
+      flags("parts", "--lora-rank 3 --lr-scheduler-type constant --resume auto", "--epochs 2"));
   EXPECT_EQ(other.code, 2) << other.output;
   EXPECT_NE(other.output.find("lora-rank"), std::string::npos) << other.output;
   const auto rest = run_example("mnli", flags("parts", lora + "--resume auto", "--epochs 2"));
@@ -498,7 +500,8 @@ TEST_F(Mnli, ResumesAdaptersToTheSameBits) {
 }
 
 TEST_F(Mnli, ResumesAveragesToTheSameBits) {
-  const std::string averaged = "--ema-decay 0.9 --best-model --keep-last-checkpoint ";
+  const std::string averaged =
+      "--ema-decay 0.9 --best-model --keep-last-checkpoint --lr-scheduler-type constant ";
   ASSERT_EQ(run_example("mnli", flags("whole", averaged, "--epochs 2")).code, 0);
   ASSERT_EQ(run_example("mnli", flags("parts", averaged)).code, 0);
   const auto rest = run_example("mnli", flags("parts", averaged + "--resume auto", "--epochs 2"));
@@ -511,7 +514,8 @@ TEST_F(Mnli, ResumesAveragesToTheSameBits) {
 }
 
 TEST_F(Mnli, ResumesMomentsOfOneByteToTheSameBits) {
-  const std::string bytes = "--optim adamw_8bit --ema-decay 0.9 --keep-last-checkpoint ";
+  const std::string bytes =
+      "--optim adamw_8bit --ema-decay 0.9 --keep-last-checkpoint --lr-scheduler-type constant ";
   ASSERT_EQ(run_example("mnli", flags("whole", bytes, "--epochs 2")).code, 0);
   ASSERT_EQ(run_example("mnli", flags("parts", bytes)).code, 0);
   const auto other = run_example(

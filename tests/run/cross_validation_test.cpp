@@ -41,9 +41,9 @@ TEST(CrossValidation, TakesTheFiguresOfEachFold) {
   EXPECT_EQ(out.end_object().text(),
             R"({"cross_validation":{"folds":2,"figures":{"accuracy":{"mean":0.75,)"
             R"("standard_deviation":0.3535533905932738,"each":[0.5,1]},"loss":{"mean":null,)"
-            R"("standard_deviation":null,"each":[1,null]},"pearson":{"mean":null,)"
-            R"("standard_deviation":null,"each":[null,0.5]},"macro_f1":{"mean":0.5,)"
-            R"("standard_deviation":0.3535533905932738,"each":[0.25,0.75]}},"baseline":{)"
+            R"("standard_deviation":null,"each":[1,null]},"macro_f1":{"mean":0.5,)"
+            R"("standard_deviation":0.3535533905932738,"each":[0.25,0.75]},"pearson":{"mean":null,)"
+            R"("standard_deviation":null,"each":[null,0.5]}},"baseline":{)"
             R"("linear accuracy":{"mean":0.5,"standard_deviation":0.3535533905932738,)"
             R"("each":[0.75,0.25]}},"label_errors":2,"equal_texts_with_different_labels":0}})");
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -61,6 +62,10 @@ SEQTRAIN_SEPARATE bool TrainFlags::parse_for_baseline(Flags& flags, int argc,
 }
 
 SEQTRAIN_SEPARATE void TrainFlags::settle(const Flags& flags, const std::string& usual_train_file) {
+  for (const auto& [name, value] :
+       {std::pair{"learning-rate", learning_rate}, {"warmup-ratio", warmup_ratio}}) {
+    require(!flags.is_given(name) || !std::isnan(value), name, "must be a number, not negative");
+  }
   if (!dataset.empty()) drop_files(flags);
   labels = data::label_names(std::move(labels));
   if (folds > 0) {
