@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,8 +34,9 @@ struct CandidateLabels {
 
   /// Returns the label that is given twice, or nothing.
   [[nodiscard]] std::optional<std::string> repeated() const {
-    for (auto label = labels.begin(); label != labels.end(); ++label) {
-      if (std::find(labels.begin(), label, *label) != label) return *label;
+    std::set<std::string_view> seen;
+    for (const std::string& label : labels) {
+      if (!seen.insert(label).second) return label;
     }
     return {};
   }

@@ -169,9 +169,11 @@ class Service {
 
   /// Returns the function that answers a request when the model has made its predictions.
   std::function<void()> answer_later(const ExchangePtr& exchange) {
-    const std::size_t labels = exchange->model->predictor.task().labels.size();
-    const bool few =
-        exchange->request.texts.size() * std::max<std::size_t>(labels, 1) <= few_scores;
+    const predict::Task& task = exchange->model->predictor.task();
+    constexpr std::size_t of_embedding = 1024;  // about as many numbers
+    const std::size_t numbers =
+        task.embeds() ? of_embedding : std::max<std::size_t>(task.labels.size(), 1);
+    const bool few = exchange->request.texts.size() * numbers <= few_scores;
     if (few && !exchange->by_worker) {
       return [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); };
     }

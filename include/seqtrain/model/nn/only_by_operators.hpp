@@ -43,7 +43,8 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   const auto add = [&](std::string_view name, bool holds) {
     if (holds && std::ranges::find(found, name) == found.end()) found.push_back(name);
   };
-  add("a norm before the first layer", all.first_norm.has_value());
+  add("a norm before the first layer",
+      all.first_norm && all.first_norm->kind != LayerNorm::Kind::nothing);
   for (const LayerParts& layer : all.layers) detail::for_each_unusual_form(layer, add);
   add("the last token as result", all.last_pooling);
   return joined(found);

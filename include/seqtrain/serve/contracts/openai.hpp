@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <span>
@@ -74,7 +75,9 @@ inline HttpResponse write(const Options& options, const Request& request, const 
     }
   }
   const auto input = root.at("input");
-  embeddings::add_texts(input, "input", {.raw_scores = true}, limits.texts, request);
+  constexpr std::size_t most_texts = 2048;  // OpenAI's limit
+  const std::size_t most = std::min(limits.texts, most_texts);
+  embeddings::add_texts(input, "input", {.raw_scores = true}, most, request);
   request.single = !input.is_array();
   request.write = [options](const auto&... answer) { return write(options, answer...); };
   return request;

@@ -126,6 +126,8 @@ inline HttpResponse write(const Texts& of, const Request& request, const predict
     serve::detail::check_not_empty(of->texts.back(), "inputs");
   }
   serve::detail::check_copies("inputs", bytes, labels, "labels");
+  serve::detail::check_copies("hypothesis_template", of->candidates.hypothesis.size(),
+                              items.size() * labels, "texts and labels");
   for (const std::string& text : of->texts) {
     for (const std::string& label : of->candidates.labels) {
       request.texts.push_back({.text = text,

@@ -73,7 +73,11 @@ inline void read_yarn(const json::Value& object, Rope& rope) {
   if (rope.scaling != Rope::Scaling::yarn) (void)object.at("factor");
   rope.factor = length / rope.original_length;
   detail::read_positive(object, "factor", rope.factor);
-  if (rope.scaling == Rope::Scaling::yarn) detail::read_yarn(object, rope);
+  if (rope.scaling == Rope::Scaling::yarn) {
+    if (!(rope.base > 1))
+      throw object.error("has a rope_theta that is not above 1, which yarn needs");
+    detail::read_yarn(object, rope);
+  }
   if (rope.scaling == Rope::Scaling::llama3) {
     rope.slow = object.at("low_freq_factor").number();
     rope.fast = object.at("high_freq_factor").number();

@@ -32,6 +32,7 @@ inline Phi3Config read_phi3_config(const weights::ConfigFile& file) {
   check.probability(config.residual_dropout, "resid_pdrop");
   check.require(rope.scaling == Rope::Scaling::none, "rope_scaling",
                 "is not supported; supported is default");
+  check.require(rope.share <= 1, "partial_rotary_factor", "is above 1");
   const std::int64_t rotated = rotated_size(rope, config.head_size);
   check.require(rotated >= 2 && rotated <= config.head_size && rotated % 2 == 0,
                 "partial_rotary_factor", "does not give an even part of head_dim");
