@@ -24,7 +24,7 @@ MISSING = {"checkpoint": 7, "optim": 1}
 OF_CONCEPTS = set("""
     on fresh update step_by_kernels accumulate logits weight_of losses load_state_dict load_state step batches_in
     put put_file list get get_file put_if remove save restore add merge
-    encode predict read_config head_form max_length embed weights normalize split_piece encode_normalized
+    encode predict read_config embedding_form head_form max_length embed weights normalize split_piece encode_normalized
 """.split())
 
 WARNING = re.compile(r"^(?P<file>.+?):(?P<line>\d+): warning: (?P<text>.*)$")
