@@ -90,7 +90,7 @@ class Mnli:
         model = str(ROOT / "checkpoints/all-MiniLM-L6-v2")
         flags = ["--model", model, "--train-file", self.pairs, "--dev-file", self.pairs, "--best-model"]
         flags += ["--output-dir", str(directory / "run"), "--checkpoint-dir", str(directory / "checkpoints")]
-        flags += ["--checkpoint-every", "3", "--batch-size", "4", "--gradient-accumulation-steps", "2"]
+        flags += ["--checkpoint-every", "3", "--batch-size", "4", "--gradient-accumulation-steps", "2", "--epochs", "2"]
         return [self.path, *flags, "--max-length", "32", "--threads", "1", "--log-every", "1"]
 
     def bits(self, directory):

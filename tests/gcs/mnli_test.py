@@ -49,6 +49,7 @@ def flags(bucket, output, *more):
         "--output-dir": str(output),
         "--max-length": "32",
         "--batch-size": "8",
+        "--epochs": "2",
     }
     given.update(zip(more[::2], more[1::2]))
     return [word for pair in given.items() for word in pair]
