@@ -3,13 +3,11 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/baseline/model.hpp>
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
@@ -28,8 +26,8 @@ class TermTokenizer {
   std::size_t encode(std::string_view text, std::optional<std::string_view> pair,
                      const text::EncodeOptions& /*a limit of ids does not apply*/, Scratch& scratch,
                      std::vector<text::Id>& out) const {
-    check(text);
-    if (pair) check(*pair);
+    text::check_utf8(text);
+    if (pair) text::check_utf8(*pair);
     if (!scratch) scratch = model_->scratch();
     const std::size_t before = out.size();
     model_->encode(text, pair, *scratch, out);
@@ -42,12 +40,6 @@ class TermTokenizer {
   [[nodiscard]] std::size_t special_tokens(bool) const { return 1; }
 
  private:
-  static void check(std::string_view text) {
-    if (text::is_valid_utf8(text)) return;
-    throw InputError{"the text is not UTF-8 at byte " +
-                     std::to_string(text::first_invalid(text).value_or(0) + 1)};
-  }
-
   std::shared_ptr<const Model> model_;
 };
 

@@ -264,8 +264,8 @@ inline HeldOut parts_of(const EncodedFile& whole, RandomSplit split, double trai
 }
 
 /// Holds out these rows of a file, in ascending order, and keeps a fraction of the others.
-[[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, std::vector<std::size_t> rows,
-                                      double train_fraction = 1) {
+[[nodiscard]] inline HeldOut hold_out_rows(const EncodedFile& whole, std::vector<std::size_t> rows,
+                                           double train_fraction = 1) {
   RandomSplit split;
   for (std::size_t row = 0, next = 0; row < whole.set.size(); ++row) {
     const bool is_held_out = next < rows.size() && rows[next] == row;

@@ -119,11 +119,9 @@ class CrossValidation {
 
   static void check_settings(const std::filesystem::path& file, const train::Pairs& settings) {
     const auto document = json::Document::load(file);
-    const auto had = document.root().at("settings");
+    const auto had = train::pairs_in(document.root(), "settings");
     for (const auto& [name, value] : settings) {
-      const auto found = had.find(name);
-      const auto before = found && found->is_string() ? found->string() : std::string_view{};
-      if (before == value) continue;
+      if (train::value_in(had, name) == value) continue;
       throw InputError{"belongs to a cross-validation with another " + name,
                        {.object = file.string()},
                        "name another --output-dir, or pass --overwrite without --resume"};
@@ -140,11 +138,7 @@ class CrossValidation {
       const auto metrics = json::Document::load(folder / "metrics.json");
       run::add_fold(all, metrics.root());
       run::read_fold(predictions_, folder / "predictions.jsonl", static_cast<std::int64_t>(fold));
-      if (fold == 1) {
-        for (const auto& [name, value] : metrics.root().at("versions").members()) {
-          results.versions.emplace_back(name, std::string{value.string()});
-        }
-      }
+      if (fold == 1) results.versions = train::pairs_in(metrics.root(), "versions");
     }
     std::ranges::sort(predictions_, {}, &run::OutOfFold::row);
     check_rows();

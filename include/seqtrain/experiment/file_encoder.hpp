@@ -18,6 +18,14 @@
 
 namespace seqtrain::experiment {
 
+/// Logs how many records of a file were left out, if there are any.
+inline void log_left_out(const log::Log& log, const std::string& file,
+                         const data::EncodedFile& encoded) {
+  if (encoded.left_out == 0) return;
+  log.info(file + ": left out " + std::to_string(encoded.left_out) +
+           " records without a gold label");
+}
+
 /// Encodes the files of a run with one tokenizer, shows a progress bar if that takes long, and logs
 /// how many records were left out.
 template <class T>
@@ -53,10 +61,7 @@ class FileEncoder {
           static_cast<std::int64_t>(progress.total_bytes));
     };
     auto encoded = data::encode_file(file, *tokenizer_, *labels_, options_);
-    if (encoded.left_out > 0) {
-      log_.info(file + ": left out " + std::to_string(encoded.left_out) +
-                " records without a gold label");
-    }
+    log_left_out(log_, file, encoded);
     return encoded;
   }
 

@@ -11,6 +11,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/labels.hpp>
+#include <seqtrain/experiment/file_encoder.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
@@ -45,10 +46,7 @@ struct NoTokens {
   const data::EncodeFileOptions options{.read = read,
                                         .workers = static_cast<std::size_t>(flags.threads)};
   auto encoded = data::encode_file(file, NoTokens{}, labels, options);
-  if (encoded.left_out > 0) {
-    log.info(file + ": left out " + std::to_string(encoded.left_out) +
-             " records without a gold label");
-  }
+  log_left_out(log, file, encoded);
   return encoded;
 }
 

@@ -30,15 +30,18 @@ struct TextsOfSet {
   std::vector<std::size_t> rows;  ///< empty if the set has all rows of the file, or its first ones
 };
 
+/// Tells whether a row has a label, or a target that is a number.
+[[nodiscard]] inline bool is_labelled(const data::EncodedSet& set, std::size_t row) {
+  const auto targets = set.targets(row);
+  return targets.empty() ? set.label(row) >= 0 : !std::isnan(targets.front());
+}
+
 /// Calls use(row, example) for the examples that have a label.
 template <class Use>
 void visit_labelled(const TextsOfSet& texts, const data::Labels& labels, const Use& use) {
   const auto each = [&](const data::ExamplePlace& place, const data::Example& example) {
     if (place.row >= texts.set.size()) return;  // after --fraction-of-train-data
-    const auto targets = texts.set.targets(place.row);
-    const bool has_label =
-        targets.empty() ? texts.set.label(place.row) >= 0 : !std::isnan(targets.front());
-    if (has_label) use(place.row, example);
+    if (is_labelled(texts.set, place.row)) use(place.row, example);
   };
   data::visit_examples(texts.file, texts.read, labels, each, texts.rows);
 }

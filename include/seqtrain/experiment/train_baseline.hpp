@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -91,10 +90,12 @@ class BaselineRun {
         .file = holds_out ? flags_.train_file : flags_.dev_file,
         .read = flags_.read_options(holds_out ? data::Split::train : data::Split::dev),
         .rows = sets_->dev_rows};
-    const auto made = train_simple_models(
-        train, dev, labels_,
-        {.class_weights = class_weights(), .threads = threads, .stop = signals.token()},
-        observer("dev", dev));
+    const auto made =
+        train_simple_models(train, dev, labels_,
+                            {.class_weights = flags_.class_weights_for(sets_->train.set, labels_),
+                             .threads = threads,
+                             .stop = signals.token()},
+                            observer("dev", dev));
     if (!made) {
       throw InputError{"no example has a label",
                        {.object = flags_.train_file},
@@ -146,33 +147,13 @@ class BaselineRun {
               std::to_string(labels_.size()) + " labels");
   }
 
-  /// The options of a loss. Of these, the class weights count for a linear model.
-  struct Weights {
-    std::vector<double> class_weights = {};
-    double label_smoothing = 0;
-    double focal_gamma = 0;
-    double huber_delta = 0;
-    struct Teacher {
-      double temperature = 0;
-      double share = 0;
-    } teacher = {};
-  };
-  [[nodiscard]] std::vector<double> class_weights() const {
-    return flags_.loss_for<Weights>(sets_->train.set, labels_).class_weights;
-  }
-
   /// Returns what keeps the logits of a split's examples that have a label.
   [[nodiscard]] baseline::Judge::Observer observer(std::string_view split,
                                                    const TextsOfSet& texts) {
     std::vector<std::int64_t> rows;
     for (std::size_t row = 0; row < texts.set.size(); ++row) {
-      rows.push_back(static_cast<std::int64_t>(row));
+      if (is_labelled(texts.set, row)) rows.push_back(static_cast<std::int64_t>(row));
     }
-    std::erase_if(rows, [&](std::int64_t row) {
-      const auto at = static_cast<std::size_t>(row);
-      const auto targets = texts.set.targets(at);
-      return targets.empty() ? texts.set.label(at) < 0 : std::isnan(targets.front());
-    });
     kept_.on(train::EvalBegin{.split = split});
     return [this, split, rows = std::move(rows), at = std::size_t{0}](
                const metrics::Logits& logits, std::span<const std::int64_t> labels,

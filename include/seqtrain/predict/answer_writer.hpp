@@ -13,6 +13,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/data/csv_cell.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
@@ -170,13 +171,8 @@ class AnswerWriter {
   }
 
   static void add_cell(std::string& line, std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-      line.append(text).append(",");
-      return;
-    }
-    line += '"';
-    for (const char c : text) line.append(c == '"' ? 2 : 1, c);
-    line += "\",";
+    data::append_csv_cell(line, text);
+    line += ',';
   }
 
   static void add_number(std::string& line, double number) {

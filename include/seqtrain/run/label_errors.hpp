@@ -11,6 +11,7 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/data/csv_cell.hpp>
 
 namespace seqtrain::run {
 
@@ -42,15 +43,9 @@ inline std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
   for (const std::string& cell : cells) {
     if (!line.empty()) line += ',';
-    const bool plain = cell.find_first_of(",\"\r\n") == std::string::npos;
     // An empty first cell needs quotes, so that the line is not taken for one without it.
-    if (plain && !cell.empty()) {
-      line += cell;
-      continue;
-    }
-    line += '"';
-    for (const char c : cell) line.append(c == '"' ? 2 : 1, c);
-    line += '"';
+    if (cell.empty()) line += "\"\"";
+    data::append_csv_cell(line, cell);
   }
   return line + "\n";
 }

@@ -149,12 +149,6 @@ class BasicTokenizer {
  private:
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-  static void check_utf8(std::string_view text) {
-    if (is_valid_utf8(text)) return;
-    throw InputError{"the text is not UTF-8 at byte " +
-                     std::to_string(first_invalid(text).value_or(0) + 1)};
-  }
-
   /// The number of ids that an example's texts may have, and which of them they keep.
   struct Room {
     std::size_t budget;

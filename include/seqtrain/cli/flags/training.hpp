@@ -122,6 +122,16 @@ struct TrainingFlags {
             .warmup_ratio = std::isnan(warmup_ratio) ? usual : warmup_ratio};
   }
 
+  /// Returns the weights of the labels in a loss with this training set; none if all count the
+  /// same.
+  [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
+                                                      const data::Labels& names) const {
+    if (balances_classes()) return data::balanced_weights(train, names);
+    require(class_weights.empty() || class_weights.size() == names.size(), "class-weights",
+            "needs one weight for each of: " + names.listed());
+    return given_class_weights();
+  }
+
   /// Returns the options of the loss with this training set. `Options` is `model::LossOptions`.
   template <class Options>
   [[nodiscard]] Options loss_for(const data::EncodedSet& train, const data::Labels& names) const {
@@ -267,15 +277,6 @@ struct TrainingFlags {
     require(!rises || (warmup_steps == 0 && ratio == 0),
             warmup_steps == 0 ? "warmup-ratio" : "warmup-steps",
             "does not go with one_cycle, which has its own rise");
-  }
-
-  /// Returns an empty list if all labels count the same.
-  [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
-                                                      const data::Labels& names) const {
-    if (balances_classes()) return data::balanced_weights(train, names);
-    require(class_weights.empty() || class_weights.size() == names.size(), "class-weights",
-            "needs one weight for each of: " + names.listed());
-    return given_class_weights();
   }
 
   [[nodiscard]] bool balances_classes() const {

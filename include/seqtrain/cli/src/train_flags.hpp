@@ -152,7 +152,7 @@ SEQTRAIN_SEPARATE std::vector<std::string> TrainFlags::groups(const data::ReadOp
 
 SEQTRAIN_SEPARATE data::HeldOut TrainFlags::hold_out(const data::EncodedFile& whole,
                                                      std::span<const std::string> groups) const {
-  if (fold) return data::hold_out(whole, fold->rows, fraction_of_train_data);
+  if (fold) return data::hold_out_rows(whole, fold->rows, fraction_of_train_data);
   try {
     return data::hold_out(whole, {.share = dev_fraction,
                                   .seed = static_cast<std::uint64_t>(seed),

@@ -112,17 +112,14 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   }
   ClassifierOptions made;  // GCC 12 warns of a temporary object
   made.tokenizer_size = tokenizer.vocab_size();
-  if (options.embedding) {
-    made.head = no_head(pooling_in(folder, options.base));
-    made.device = options.device;
-    made.precision = options.precision;
-    made.only_predicts = true;
-    return load_classifier(folder, made, options.base);
-  }
-  made.windows = tokenizer.windows();
   made.device = options.device;
   made.precision = options.precision;
   made.only_predicts = true;
+  if (options.embedding) {
+    made.head = no_head(pooling_in(folder, options.base));
+    return load_classifier(folder, made, options.base);
+  }
+  made.windows = tokenizer.windows();
   if (options.needs_head) weights::refuse_other_heads(folder);
   auto model = load_classifier(folder, made, options.base);
   if (options.needs_head) check_trained(model.load_report(), folder);

@@ -113,14 +113,16 @@ inline HttpResponse write_similarities(const Request&, const predict::Task&,
   return request;
 }
 
+/// Returns the reader of a route whose request is JSON that `read` reads.
+[[nodiscard]] inline auto read_by(Request (*read)(const json::Value&, const TextLimits&)) {
+  return [read](const Call& call) {
+    return read_json(call.http.body,
+                     [&](const json::Value& root) { return read(root, call.limits()); });
+  };
+}
+
 /// Returns the contract.
 [[nodiscard]] inline Contract contract() {
-  const auto read_by = [](Request (*read)(const json::Value&, const TextLimits&)) {
-    return [read](const Call& call) {
-      return read_json(call.http.body,
-                       [&](const json::Value& root) { return read(root, call.limits()); });
-    };
-  };
   return {.routes = {{.method = "POST", .path = "/embed", .read = read_by(read_embed)},
                      {.method = "POST", .path = "/similarity", .read = read_by(read_similarity)}}};
 }

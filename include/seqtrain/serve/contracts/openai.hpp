@@ -85,13 +85,10 @@ inline HttpResponse write(const Options& options, const Request& request, const 
 
 /// Returns the contract.
 [[nodiscard]] inline Contract contract() {
-  const auto read_body = [](const Call& call) {
-    return read_json(call.http.body,
-                     [&](const json::Value& root) { return read(root, call.limits()); });
-  };
-  return {.routes = {{.method = "POST", .path = "/v1/embeddings", .read = read_body}},
-          .error = error,
-          .error_prefix = "/v1/embeddings"};
+  return {
+      .routes = {{.method = "POST", .path = "/v1/embeddings", .read = embeddings::read_by(read)}},
+      .error = error,
+      .error_prefix = "/v1/embeddings"};
 }
 
 }  // namespace seqtrain::serve::openai

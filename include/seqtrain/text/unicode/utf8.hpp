@@ -12,6 +12,7 @@
 
 #include <simdjson.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/text/avx512.hpp>
 
 namespace seqtrain::text {
@@ -149,6 +150,13 @@ constexpr void append_utf8(std::string& out, char32_t code) {
     return table;
   }();
   return symbols;
+}
+
+/// Throws `InputError` that names the first wrong byte, counted from 1, if a text is not UTF-8.
+inline void check_utf8(std::string_view text) {
+  if (is_valid_utf8(text)) return;
+  throw InputError{"the text is not UTF-8 at byte " +
+                   std::to_string(first_invalid(text).value_or(0) + 1)};
 }
 
 }  // namespace seqtrain::text

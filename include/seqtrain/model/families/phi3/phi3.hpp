@@ -15,8 +15,6 @@ struct Phi3 : DecoderFamily<Phi3> {
   using Config = Phi3Config;
 
   static constexpr auto read_config = read_phi3_config;
-
-  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 };
 
 }  // namespace seqtrain::model
