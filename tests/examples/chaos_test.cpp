@@ -100,11 +100,11 @@ TEST_F(Chaos, APreemptedWorkerOfACloudJobContinuesByItself) {
 
 TEST_F(Chaos, OtherSettingsAreRefused) {
   auto words = command("whole");
-  words.insert(words.end(), {"--seed", "7", "--learning-rate", "1e-4"});
+  words.insert(words.end(), {"--seed", "7", "--learning-rate", "3e-4"});
   EXPECT_EQ(wait_for(start(words, directory_ / "other.log")), 2);
   const std::string log = read_file(directory_ / "other.log");
   EXPECT_NE(log.find("seed (1234 there, 7 here)"), std::string::npos) << log;
-  EXPECT_NE(log.find("learning-rate (5e-05 there, 0.0001 here)"), std::string::npos) << log;
+  EXPECT_NE(log.find("learning-rate (0.0001 there, 0.0003 here)"), std::string::npos) << log;
 }
 
 }  // namespace

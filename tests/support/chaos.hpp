@@ -76,6 +76,8 @@ class Chaos : public testing::Test {
                                    (directory_ / name).string(),
                                    "--checkpoint-dir",
                                    checkpoint_dir(name),
+                                   "--epochs",
+                                   "2",
                                    "--checkpoint-every",
                                    "3",
                                    "--batch-size",
