@@ -206,7 +206,8 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
       {"phi3", R"("rope_scaling": {"type": "longrope", "long_factor": [1.0]})",
        "rope_scaling.type: 'longrope' is not supported; supported are default, linear, llama3, "
        "yarn"},
-      {"phi3", R"("partial_rotary_factor": 1.5)",
+      {"phi3", R"("partial_rotary_factor": 1.5)", "partial_rotary_factor: is above 1"},
+      {"phi3", R"("partial_rotary_factor": 0.12)",
        "partial_rotary_factor: does not give an even part of head_dim"},
       {"llama", R"("rope_theta": 0)", "rope_theta: is not above 0"},
       {"qwen3", R"("num_hidden_layers": 1, "layer_types": ["sliding_attention"])",

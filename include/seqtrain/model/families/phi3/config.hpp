@@ -34,8 +34,8 @@ inline Phi3Config read_phi3_config(const weights::ConfigFile& file) {
                 "is not supported; supported is default");
   check.require(rope.share <= 1, "partial_rotary_factor", "is above 1");
   const std::int64_t rotated = rotated_size(rope, config.head_size);
-  check.require(rotated >= 2 && rotated <= config.head_size && rotated % 2 == 0,
-                "partial_rotary_factor", "does not give an even part of head_dim");
+  check.require(rotated >= 2 && rotated % 2 == 0, "partial_rotary_factor",
+                "does not give an even part of head_dim");
   const std::int64_t window = sliding_window_in(file, 0);
   for (DecoderConfig::Layer& layer : config.layers) layer = {rope, window};
   return config;
