@@ -110,11 +110,9 @@ Subject& subject(const Measured& measured, Precision precision, const data::Batc
 
 const std::vector<data::Batch>& batches_of(std::int64_t batch_size, const Measured& measured) {
   static std::map<std::pair<std::int64_t, std::int64_t>, std::vector<data::Batch>> made;
-  const std::int64_t vocab_size = measured.shape.vocab_size;
-  auto& batches = made[{batch_size, vocab_size}];
+  auto& batches = made[{batch_size, measured.shape.vocab_size}];
   if (batches.empty()) {
-    batches = make_batches(static_cast<std::size_t>(batch_size),
-                           static_cast<std::size_t>(vocab_size), measured.length);
+    batches = make_batches(static_cast<std::size_t>(batch_size), measured.shape, measured.length);
   }
   return batches;
 }

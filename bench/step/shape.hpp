@@ -21,6 +21,7 @@ struct Shape {
   std::int64_t heads;
   std::int64_t inner;
   std::int64_t vocab_size = 30'522;
+  std::int64_t labels = 3;
   std::int64_t embedding = 0;     ///< size of embeddings that are projected, or 0
   bool gated = false;             ///< the feed-forward network has a second map of hidden states
   bool mean_pooling = false;      ///< the last layer computes all tokens, not only the first
@@ -45,6 +46,9 @@ inline Shape shape_of(const std::filesystem::path& directory) {
               .heads = number("num_attention_heads", "n_heads", 0),
               .inner = number("intermediate_size", "hidden_dim", 0),
               .vocab_size = number("vocab_size", "", 0)};
+  const auto names = root.find("id2label");
+  shape.labels =
+      names ? static_cast<std::int64_t>(names->members().size()) : number("num_labels", "", 2);
   const std::int64_t embedding = number("embedding_size", "", shape.hidden);
   if (embedding != shape.hidden) shape.embedding = embedding;
   const auto type = root.find("model_type");
