@@ -58,6 +58,8 @@ TEST(PredictFlagsTest, NameTheFlagOfAWrongValue) {
   EXPECT_EQ(problem_of_predict({"--most-uncertain=-1"}), "--most-uncertain: must not be negative");
   EXPECT_EQ(problem_of_predict({"--uncertainty=x"}),
             "--uncertainty: is unknown: use entropy or margin");
+  EXPECT_EQ(problem_of_predict({"--uncertainty=margin"}),
+            "--uncertainty: is the order of --most-uncertain: give that too");
   EXPECT_EQ(problem_of_predict({"--keep=id,id"}), "--keep: names 'id' twice");
   EXPECT_EQ(problem_of_predict({"--keep=id,,x"}), "--keep: has an empty name");
   EXPECT_EQ(problem_of_predict({"--output-format=xml"}),
@@ -66,6 +68,20 @@ TEST(PredictFlagsTest, NameTheFlagOfAWrongValue) {
             "--output-file: is a directory");
   EXPECT_EQ(problem_of_predict({"--output-file=" + (directory / "no/a.csv").string()}),
             "--output-file: is in a directory that does not exist: " + (directory / "no").string());
+}
+
+TEST(PredictFlagsTest, RefuseFilesOfFormatsThatAnswersDoNotHave) {
+  for (const std::string end : {".parquet", ".arrow", ".tsv", ".npz", ".xlsx", ".gz", ".zst"}) {
+    for (const char* answers : {"--embed", "--top-k=0"}) {
+      EXPECT_EQ(problem_of_predict({answers, "--output-file=a" + end}),
+                "--output-file: ends with " + end +
+                    ", a format that answers do not have; end it with .jsonl, .csv or, for "
+                    "embeddings, .npy, or name one by --output-format");
+    }
+    EXPECT_EQ(problem_of_predict({"--output-format=jsonl", "--output-file=a" + end}),
+              "nothing was thrown");
+  }
+  EXPECT_EQ(problem_of_predict({"--output-file=a.txt"}), "nothing was thrown");
 }
 
 TEST(PredictFlagsTest, TakeCandidateLabels) {
@@ -81,6 +97,8 @@ TEST(PredictFlagsTest, TakeCandidateLabels) {
             "--hypothesis-template: must have {} once, where the label is put: This text is about "
             "{}.");
   EXPECT_EQ(problem_of_predict({"--multi-label"}), "--multi-label: is for --candidate-labels");
+  EXPECT_EQ(problem_of_predict({"--candidate-labels=a", "--pair-field=b"}),
+            "--pair-field: does not go with --candidate-labels, which single texts get");
 }
 
 TEST(PredictFlagsTest, AskForEmbeddings) {
@@ -90,8 +108,12 @@ TEST(PredictFlagsTest, AskForEmbeddings) {
   EXPECT_EQ(flags.format_of_answers(), predict::AnswerFormat::npy);
   EXPECT_TRUE(flags.stream_options(512, 512).strict);
   EXPECT_FALSE(predict_flags({}).embedding());
-  EXPECT_EQ(predict_flags({"--output-file=a.npy"}).format_of_answers(),
-            predict::AnswerFormat::json_lines);
+  EXPECT_EQ(problem_of_predict({"--output-file=a.npy"}),
+            "--output-file: npy is for --embed; labels have jsonl and csv");
+  EXPECT_EQ(problem_of_predict({"--output-file=a.npy", "--output-format=npy"}),
+            "--output-format: npy is for --embed; labels have jsonl and csv");
+  EXPECT_EQ(problem_of_predict({"--embed", "--output-file=a.csv"}),
+            "--output-file: csv is for labels; embeddings have jsonl and npy");
   EXPECT_EQ(problem_of_predict({"--truncate-dim=64"}), "--truncate-dim: is for --embed");
   EXPECT_EQ(problem_of_predict({"--embed", "--keep=id", "--output-file=a.npy"}),
             "--keep: has no place in a file of numpy's");

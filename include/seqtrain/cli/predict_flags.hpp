@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -74,6 +76,8 @@ struct PredictFlags {
     cli::require_columns(columns);
     cli::require(min_score >= 0 && min_score <= 1, "min-score", "must be 0 to 1");
     cli::require(most_uncertain >= 0, "most-uncertain", "must not be negative");
+    cli::require(most_uncertain > 0 || !flags.is_given("uncertainty"), "uncertainty",
+                 "is the order of --most-uncertain: give that too");
     for (const auto& name : keep) {
       cli::require(!name.empty(), "keep", "has an empty name");
       cli::require(std::ranges::count(keep, name) == 1, "keep", "names '" + name + "' twice");
@@ -133,8 +137,7 @@ struct PredictFlags {
     const auto extension = std::filesystem::path{output_file}.extension();
     if (output_format) return *output_format;
     if (extension == ".csv") return predict::AnswerFormat::csv;
-    return embed && extension == ".npy" ? predict::AnswerFormat::npy
-                                        : predict::AnswerFormat::json_lines;
+    return extension == ".npy" ? predict::AnswerFormat::npy : predict::AnswerFormat::json_lines;
   }
 
   /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the
@@ -238,11 +241,12 @@ struct PredictFlags {
     cli::require(embed || !normalize, "normalize", "is for --embed");
     const auto answers = format_of_answers();
     const bool is_npy = answers == predict::AnswerFormat::npy;
-    cli::require(embed || !is_npy, "output-format", "npy is for --embed");
+    const char* const chosen_by = output_format ? "output-format" : "output-file";
+    cli::require(embed || !is_npy, chosen_by, "npy is for --embed; labels have jsonl and csv");
     cli::require(!is_npy || output_file != "-", "output-format", "npy needs an --output-file");
     cli::require(!is_npy || keep.empty(), "keep", "has no place in a file of numpy's");
     const std::string problem = "is for labels, not for --embed";
-    cli::require(!embed || answers != predict::AnswerFormat::csv, "output-format",
+    cli::require(!embed || answers != predict::AnswerFormat::csv, chosen_by,
                  "csv is for labels; embeddings have jsonl and npy");
     cli::require(!embed || !zero_shot(), "candidate-labels", problem);
     cli::require(!embed || top_k == 0, "top-k", problem);
@@ -265,6 +269,8 @@ struct PredictFlags {
     }
     const std::string twice = candidates.repeated().value_or("");
     cli::require(twice.empty(), "candidate-labels", "names '" + twice + "' twice");
+    cli::require(!zero_shot() || pair_field.empty(), "pair-field",
+                 "does not go with --candidate-labels, which single texts get");
     cli::require(candidates.has_place(), "hypothesis-template",
                  "must have {} once, where the label is put: This text is about {}.");
   }
@@ -279,6 +285,13 @@ struct PredictFlags {
                  "is in a directory that does not exist: " + directory.string());
     cli::require(place.has_filename() && !std::filesystem::is_directory(place, none), "output-file",
                  "is a directory");
+    constexpr std::array<std::string_view, 7> others{".parquet", ".arrow", ".tsv", ".npz",
+                                                     ".xlsx",    ".gz",    ".zst"};
+    const std::string extension = place.extension().string();
+    cli::require(output_format || std::ranges::count(others, extension) == 0, "output-file",
+                 "ends with " + extension +
+                     ", a format that answers do not have; end it with .jsonl, .csv or, for "
+                     "embeddings, .npy, or name one by --output-format");
   }
 };
 
