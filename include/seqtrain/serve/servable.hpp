@@ -20,7 +20,7 @@ enum class Truncation {
   none,        ///< keeps all ids; the caller refuses the text
   right,       ///< cuts as the model's files say, which is at the end unless they say otherwise
   left,        ///< cuts off the beginning
-  only_first,  ///< cuts the first text of a pair at its end
+  only_first,  ///< cuts the first text of a pair at its end, and never the second one
 };
 
 /// A `predict::Predictor` that can be served. `max_length` returns the most ids that a text may

@@ -17,7 +17,7 @@ using Id = std::int32_t;
 /// ones for a quarter and its last ones for the rest (Sun et al. 2019: 128 and 382 of 510).
 /// `windows` cuts as `truncate`; programs set no limit then, because the model reads windows.
 /// `only_first` cuts the first text of a pair at its end, as Hugging Face's strategy of this name
-/// does, and the second one only if it has no room alone.
+/// does; a second one that leaves the first no room is refused.
 enum class LongTexts { truncate, tail, head_tail, windows, only_first };
 
 /// Options of `encode`.
@@ -34,7 +34,8 @@ struct EncodeOptions {
 /// of the appended ids come before the first id of token type 1: all of them for a single text or
 /// for a family with one type. A tokenizer of a model that reads windows returns where the second
 /// text begins, whatever its type. A tokenizer is immutable, and threads may share it. `Scratch` is
-/// one thread's working memory and cache. `encode` throws `InputError` if a text is not UTF-8.
+/// one thread's working memory and cache. `encode` throws `InputError` if a text is not UTF-8, or
+/// if `only_first` leaves nothing of the first text.
 template <class T>
 concept Tokenizer = std::movable<T> && std::default_initializable<typename T::Scratch> &&
     requires(const T& tokenizer, typename T::Scratch& scratch, std::string_view text,

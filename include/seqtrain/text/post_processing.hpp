@@ -36,7 +36,7 @@ struct PairLengths {
 }
 
 /// Truncates a pair by Hugging Face's `only_first`: the first text is cut until both fill the
-/// budget, which the second one must fit.
+/// budget, which the second one must not exceed.
 [[nodiscard]] constexpr PairLengths cut_first(PairLengths lengths, std::size_t budget) {
   return {std::min(lengths.first, budget - lengths.second), lengths.second};
 }

@@ -208,7 +208,10 @@ class BasicTokenizer {
       const bool both_exceed = lengths.first > budget && lengths.second > budget;
       if (!both_exceed || budget % 2 == 0) break;
     }
-    const bool only_first = room.way == LongTexts::only_first && lengths.second <= budget;
+    const bool only_first = room.way == LongTexts::only_first;
+    if (only_first && lengths.first + lengths.second > budget && lengths.second >= budget) {
+      refuse_second(budget + special.special_tokens());
+    }
     const PairLengths kept =
         only_first ? cut_first(lengths, budget) : longest_first(lengths, budget);
     room.cut(out.size() - lengths.second, lengths.second, kept.second, out);
@@ -218,6 +221,15 @@ class BasicTokenizer {
     if (long_texts_ == LongTexts::windows) return end_of_first + special.between.size();
     if (!special.type_zero_between) return out.size() - before;
     return end_of_first + *special.type_zero_between;
+  }
+
+  [[noreturn]] static void refuse_second(std::size_t max_length) {
+    throw InputError{
+        "the second text of the pair, such as a hypothesis about a label, leaves the "
+        "first one no room in " +
+            std::to_string(max_length) + " ids, and is not cut",
+        {},
+        "make it shorter, or allow more ids"};
   }
 
   static void append(const std::vector<Id>& ids, std::vector<Id>& out) {
