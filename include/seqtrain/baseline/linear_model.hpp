@@ -33,8 +33,8 @@ struct LinearData {
 
 /// Options of `fit_linear`.
 struct LinearOptions {
-  double penalty = 1;       ///< of the squares of the weights
-  int most_steps = 200;     ///< of the search
+  double penalty = 1;       ///< the factor of the squares of the weights
+  int most_steps = 200;     ///< the most steps of the search
   double tolerance = 1e-3;  ///< the search ends when the gradient is so many times its first length
   std::size_t threads = 1;
   std::stop_token stop = {};  ///< ends the search at its next step

@@ -116,7 +116,7 @@ class Learner {
   LearnerOptions options_;
   TfidfBuilder builder_;
   std::vector<float> targets_;  ///< [examples, outputs]
-  std::vector<double> sums_;    ///< of the targets of each label
+  std::vector<double> sums_;    ///< the sums of the targets of each label
   std::size_t examples_ = 0;
 };
 

@@ -15,10 +15,10 @@ namespace seqtrain::baseline {
 
 /// The figures of simple models on the dev examples of a run, to compare its model with.
 struct Scores {
-  metrics::ClassificationReport majority;  ///< of the answer that fits most training examples
-  metrics::ClassificationReport linear;    ///< of a linear model on TF-IDF
+  metrics::ClassificationReport majority;  ///< judges the answer that fits most training examples
+  metrics::ClassificationReport linear;    ///< judges a linear model on TF-IDF
   std::size_t examples = 0;                ///< training examples that the linear model has read
-  std::size_t terms = 0;                   ///< of the linear model
+  std::size_t terms = 0;                   ///< the terms of the linear model
   double seconds = 0;                      ///< time that both took
   bool weighted = false;                   ///< true if the training examples had class weights
 };

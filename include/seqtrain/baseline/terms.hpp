@@ -25,11 +25,11 @@ inline constexpr std::size_t parts = 4;
   return static_cast<std::size_t>(term >> 62);
 }
 
-/// Which terms a text has. The lengths of sequences are those of `ngram_range` in scikit-learn.
+/// The options say which terms a text has. They are those of `ngram_range` in scikit-learn.
 struct TermOptions {
-  std::size_t most_words = 2;
-  std::size_t fewest_characters = 3;
-  std::size_t most_characters = 5;
+  std::size_t most_words = 2;         ///< the most words of a term
+  std::size_t fewest_characters = 3;  ///< the fewest characters of a term of characters
+  std::size_t most_characters = 5;    ///< the most characters of such a term
 
   bool operator==(const TermOptions&) const = default;
 };

@@ -21,10 +21,10 @@ struct Choice {
 
   Type type = Type::adam;
   double lr = 1e-3;
-  double beta1 = 0.9;    ///< of Adam, AdamW, Lion, and of Muon for what is no hidden matrix
+  double beta1 = 0.9;    ///< for Adam, AdamW, Lion, and for what is no hidden matrix in Muon
   double beta2 = 0.999;  ///< as `beta1`
-  double eps = 1e-8;     ///< of Adam and AdamW, and of Muon for what is no hidden matrix
-  std::optional<double> momentum = {};  ///< of SGD (default: 0) and Muon (default: 0.95)
+  double eps = 1e-8;     ///< for Adam and AdamW, and for what is no hidden matrix in Muon
+  std::optional<double> momentum = {};  ///< for SGD (default: 0) and Muon (default: 0.95)
   double weight_decay = 0;
   double layerwise_lr_decay = 1;  ///< see `layerwise`
 

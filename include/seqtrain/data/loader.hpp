@@ -51,7 +51,7 @@ struct LoaderOptions {
   std::size_t prefetch = 4;
   /// The batches that this process computes. The loader returns the others, in order, without ids.
   Shard shard = {};
-  std::function<Plan(std::int64_t epoch)> plan_of = {};  ///< in place of `make_plan`, if any
+  std::function<Plan(std::int64_t epoch)> plan_of = {};  ///< replaces `make_plan`, if it is given
 
   void validate() const;
 };

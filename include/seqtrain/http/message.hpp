@@ -25,7 +25,7 @@ namespace seqtrain::http {
 /// logs and errors show `origin()`.
 struct Url {
   std::string scheme;  ///< "http" or "https"
-  std::string host;    ///< in lower case; an IPv6 address without its brackets
+  std::string host;    ///< is in lower case; an IPv6 address has no brackets
   std::string port;
   std::string target = "/";      ///< path and query, encoded
   std::string credentials = {};  ///< `user:password` for a proxy

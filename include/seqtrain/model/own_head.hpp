@@ -13,10 +13,10 @@
 
 namespace seqtrain::model {
 
-/// How the hidden states of a text's tokens become what the head takes.
+/// A pooling makes what the head takes of the hidden states of a text's tokens.
 enum class Pooling {
-  first_token,
-  mean,
+  first_token,  ///< the head takes the first token's states or, in a decoder, the last token's
+  mean,         ///< the head takes the mean of all tokens' states
   /// The head takes the states of all tokens, [rows, width, hidden], which are 0 for padding.
   /// ATen's operators then compute the encoder.
   none

@@ -313,7 +313,7 @@ class ByRule {
 
   R rule_;
   std::map<std::string, State, std::less<>> states_;
-  std::shared_ptr<tensor::LossScale> loss_scale_;  ///< of the last step's parameters
+  std::shared_ptr<tensor::LossScale> loss_scale_;  ///< that of the last step
 };
 
 // They are outside the class so that they are not inline, which compilers instantiate in spite of

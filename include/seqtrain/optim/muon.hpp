@@ -21,7 +21,7 @@ namespace seqtrain::optim {
 struct MuonOptions {
   double lr = 1e-3;
   double momentum = 0.95;
-  double beta1 = 0.9;         ///< of AdamW, for parameters that are no hidden matrices
+  double beta1 = 0.9;         ///< the beta1 of AdamW, for parameters that are no hidden matrices
   double beta2 = 0.999;       ///< as `beta1`
   double eps = 1e-8;          ///< as `beta1`
   double weight_decay = 0;    ///< decoupled

@@ -55,7 +55,7 @@ struct ComparedRun {
   std::vector<run::ReadPrediction> predictions = {};
   std::optional<metrics::Interval> accuracy = {};  ///< 95 % interval, if there are predictions
   page::RunLog log = {};
-  std::map<std::int64_t, std::string> texts = {};  ///< of dev examples, by row
+  std::map<std::int64_t, std::string> texts = {};  ///< the texts of dev examples, by row
 };
 
 /// Tells whether the gold answers are labels, not numbers.

@@ -79,7 +79,7 @@ struct Passage {
 
 /// The text of an example with its place.
 struct ExampleText {
-  std::size_t row = 0;  ///< in the encoded set
+  std::size_t row = 0;  ///< the row in the encoded set
   std::int64_t record = 0;
   std::string text = {};
   std::optional<std::string> pair = {};

@@ -10,7 +10,7 @@
 
 namespace seqtrain::predict {
 
-/// What is done to the embeddings that a model gives.
+/// The options say how a model's embeddings are cut and normalized.
 struct EmbeddingOptions {
   /// Number of the first numbers that are kept, for models that were trained to be cut (Kusupati et
   /// al. 2022, Matryoshka); 0 keeps all.

@@ -37,11 +37,11 @@ struct AdviceFacts {
   std::size_t cut_examples = 0;      ///< training examples with the maximum length
   std::size_t max_length = 0;        ///< most ids of an example
   std::size_t model_max_length = 0;  ///< most ids that the model reads
-  double tokens_a_word = unknown;    ///< of the training texts
+  double tokens_a_word = unknown;    ///< that of the training texts
   std::int64_t steps = 0;
   /// The mean loss of the last epoch's steps, if it is of the same kind as dev's.
   double training_loss = unknown;
-  double r_squared = unknown;        ///< of dev, for regression
+  double r_squared = unknown;        ///< that of dev, in a regression
   double learning_rate = unknown;    ///< if it is one of the Adam family
   double high_learning_rate = 2e-4;  ///< the highest that is usual for what is trained
   bool has_class_weights = false;

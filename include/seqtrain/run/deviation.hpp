@@ -9,9 +9,10 @@
 
 namespace seqtrain::run {
 
-/// How far predicted numbers are from the true ones. Figures of no examples are NaN.
+/// The deviation says how far predicted numbers are from the true ones. Figures of no examples are
+/// NaN.
 struct Deviation {
-  std::int64_t examples = 0;  ///< those that have a target
+  std::int64_t examples = 0;  ///< the number of examples that have a target
   double mean_absolute_error = std::numeric_limits<double>::quiet_NaN();
   /// The share of the targets' variance that the predictions explain: 1 if they are exact, 0 if
   /// they are no better than the mean of the targets. NaN if all targets are equal.

@@ -29,7 +29,7 @@ struct DoubtfulLabel {
 
 /// An example whose text others have with other labels.
 struct EqualText {
-  std::size_t group = 0;  ///< of examples with one text, counted from 1
+  std::size_t group = 0;  ///< the number of their common text, counted from 1
   std::int64_t row = 0;
   std::string text = {};
   std::optional<std::string> pair = {};

@@ -36,7 +36,7 @@ struct CardFacts {
   std::string base_model = {};  ///< the pre-trained model, a name on the hub
   std::string license = {};
   std::optional<CardDataset> dataset = {};
-  std::string library = {};          ///< what reads the model; by default what its layout tells
+  std::string library = {};          ///< the library that reads it; by default its layout tells
   bool is_sentence_encoder = false;  ///< the model has sentence-transformers' layout
 };
 

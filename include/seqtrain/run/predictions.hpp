@@ -94,7 +94,7 @@ struct ReadPrediction {
   std::int64_t row = 0;
   std::string gold = {};  ///< as JSON writes it, such as `"neutral"` or `["a","b"]`
   std::string predicted = {};
-  std::vector<double> scores = {};  ///< in the order of the labels, if the line has them
+  std::vector<double> scores = {};  ///< has the order of the labels; may be empty
   double loss = std::numeric_limits<double>::quiet_NaN();
 
   [[nodiscard]] bool right() const { return gold == predicted; }

@@ -41,7 +41,7 @@ struct Results {
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
   std::optional<metrics::ClassificationReport> dev = {};
   std::optional<metrics::ClassificationReport> test = {};
-  std::optional<baseline::Scores> baseline = {};         ///< of simple models on dev
+  std::optional<baseline::Scores> baseline = {};         ///< scores of simple models on dev
   std::optional<CrossValidation> cross_validation = {};  ///< dev is then out of fold
   std::optional<data::DataSummary> data = {};
   FitFigures train = {};

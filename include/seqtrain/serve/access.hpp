@@ -14,7 +14,7 @@
 
 namespace seqtrain::serve {
 
-/// Who may use the server.
+/// The options say who may use the server.
 struct AccessOptions {
   /// The origins, such as `https://example.com`, whose pages may read answers; `*` is any.
   std::vector<std::string> origins = {};

@@ -98,7 +98,7 @@ struct Route {
 /// The routes of one kind of client, with the form of its errors.
 struct Contract {
   std::vector<Route> routes = {};
-  BodyForms forms = {};  ///< what its clients send on paths of other contracts
+  BodyForms forms = {};  ///< those that its clients send on other contracts' paths
   ErrorForm error = tei_error;
   /// All errors on paths that begin so have this contract's form, also if there is no such path.
   std::string_view error_prefix = {};

@@ -26,7 +26,7 @@ struct CutText {
 /// windows, in windows, each of which is a part.
 struct EncodedTexts {
   std::vector<predict::Encoded> parts = {};
-  std::vector<CutText> cuts = {};  ///< of the texts that have several parts, in order
+  std::vector<CutText> cuts = {};  ///< the texts that have several parts, in order
 };
 
 /// Returns the windows in which a model reads texts, or null.

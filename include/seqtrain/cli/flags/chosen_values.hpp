@@ -15,11 +15,11 @@
 
 namespace seqtrain::cli {
 
-/// What the length and the learning rate of a run are chosen for.
+/// The size of a run decides its default length and learning rate.
 struct RunSize {
-  std::size_t examples = 0;         ///< training examples, at least 1
-  std::int64_t hidden_size = 768;   ///< of the encoder
-  std::int64_t step_examples = 16;  ///< examples in a step
+  std::size_t examples = 0;         ///< the number of training examples, at least 1
+  std::int64_t hidden_size = 768;   ///< the size of the encoder's hidden states
+  std::int64_t step_examples = 16;  ///< the number of examples in a step
   bool trains_few = false;          ///< only adapters and the head, or only the head, are trained
 };
 

@@ -154,7 +154,7 @@ struct Linear {
 /// Normalizes the last dimension to mean 0 and variance 1, then scales and shifts it (Ba et al.
 /// 2016). `rms` makes one that leaves the mean as it is, `none` one that leaves everything.
 struct LayerNorm {
-  /// What is normalized.
+  /// The kind says to which values a norm brings the states of a token.
   enum class Kind { mean_and_variance, root_mean_square, nothing };
 
   LayerNorm(const Scope& scope, std::int64_t size, double epsilon, bool has_bias = true)
@@ -320,7 +320,7 @@ struct EncoderLayers {
   bool mean_pooling = false;
   DistancesOf distances = {};  ///< empty if scores do not depend on distances but by `LayerTraits`
   std::optional<ConvolutionParts> convolution = {};
-  std::optional<LayerNorm> first_norm = {};  ///< of what the first layer's attention reads
+  std::optional<LayerNorm> first_norm = {};  ///< norms what the first attention reads
   bool last_pooling = false;                 ///< the result is the last token, if not the mean
 };
 

@@ -19,8 +19,8 @@
 namespace seqtrain::text {
 namespace detail {
 
-/// What the classes of decoders take from tokenizer.json: the BPE's vocabulary and merges, and the
-/// template.
+/// Reads the parts of tokenizer.json that the classes of decoders take: the BPE's vocabulary and
+/// merges, and the template.
 class DecoderFile {
  public:
   explicit DecoderFile(const TokenizerFolder& folder)

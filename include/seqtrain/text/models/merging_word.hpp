@@ -52,7 +52,7 @@ class MergeQueue {
   }
 
  private:
-  static constexpr std::size_t near = 4096;  ///< in keys: 32 KiB, the size of a first-level cache
+  static constexpr std::size_t near = 4096;  ///< the number of keys in 32 KiB, a first-level cache
   using Keys = std::vector<std::uint64_t>;
 
   [[nodiscard]] Keys& bucket_of(std::uint64_t key) {

@@ -20,7 +20,7 @@ class PieceTable {
  public:
   /// The longest string at the front of a text.
   struct Match {
-    std::size_t size = 0;  ///< in bytes; 0 if nothing matches
+    std::size_t size = 0;  ///< the number of bytes; 0 if nothing matches
     Id id = 0;
   };
 

@@ -37,7 +37,8 @@ struct PieceOfText {
 class SentencePieces {
  public:
   using Type = SentencePiece::Type;
-  static constexpr std::size_t longest_piece = 7999;  ///< in bytes, as in SentencePiece
+  static constexpr std::size_t longest_piece =
+      7999;  ///< the most bytes of a piece, as in SentencePiece
 
   /// Throws `InputError` that names the piece if the pieces contradict each other.
   SentencePieces(std::vector<SentencePiece> pieces, bool byte_fallback)

@@ -24,17 +24,19 @@ namespace seqtrain::model {
 /// The norms of a decoder's layer, by their names in the state_dict, and rules in which families
 /// differ. The defaults are for Llama. A layer has no norm whose name is empty.
 struct DecoderForm {
-  /// What the norms of queries and keys normalize.
+  /// The norms of queries and keys normalize each head by itself, or all heads together, or there
+  /// are none.
   enum class QueryNorm { none, each_head, all_heads };
 
-  std::string_view attention_norm = "input_layernorm";              ///< before attention
-  std::string_view feed_forward_norm = "post_attention_layernorm";  ///< before the network
-  std::string_view attention_result_norm = "";  ///< of what attention adds to the residual
-  std::string_view result_norm = "";            ///< of what the network adds to the residual
+  std::string_view attention_norm = "input_layernorm";  ///< norms what attention reads
+  std::string_view feed_forward_norm =
+      "post_attention_layernorm";               ///< norms what the network reads
+  std::string_view attention_result_norm = "";  ///< norms what attention adds
+  std::string_view result_norm = "";            ///< norms what the network adds
   QueryNorm query_norm = QueryNorm::none;
-  double norm_offset = 0;          ///< added to the weights of norms
+  double norm_offset = 0;          ///< is added to the weights of norms
   bool fused = false;              ///< one map of queries, keys and values, and one of both gates
-  bool scales_embeddings = false;  ///< by the root of their size
+  bool scales_embeddings = false;  ///< by the root of hidden_size
 };
 
 namespace detail {
