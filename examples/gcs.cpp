@@ -12,7 +12,9 @@
 
 #include <unistd.h>
 
+#include <seqtrain/buckets/cache.hpp>
 #include <seqtrain/cli/run.hpp>
+#include <seqtrain/gcs/download.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/gcs/upload.hpp>
 #include <seqtrain/log/bar.hpp>
@@ -135,14 +137,14 @@ void fetch(const gcs::Client& client, const gcs::ObjectInfo& object, const fs::p
 void download(const gcs::Client& client, const gcs::Uri& from, fs::path to, bool recursive) {
   if (to == "-") return cat(client, from);
   if (recursive) {
-    for (const auto& [object, relative] : gcs::list_directory(client, from)) {
+    for (const auto& [object, relative] : seqtrain::buckets::list_directory(client, from)) {
       fs::create_directories((to / relative).parent_path());
       fetch(client, object, to / relative);
     }
     return;
   }
   const auto name = std::string_view{from.name}.substr(from.name.rfind('/') + 1);
-  if (fs::is_directory(to)) to /= gcs::local_path(name, from);
+  if (fs::is_directory(to)) to /= seqtrain::buckets::local_path(name, from);
   fetch(client, client.stat(from), to);
 }
 
@@ -180,12 +182,12 @@ void remove(const gcs::Client& client, const gcs::Uri& uri, bool recursive) {
 void cp(const Arguments& arguments) {
   const auto& from = arguments.places.at(0);
   const auto& to = arguments.places.at(1);
-  if (!gcs::is_gs(from) && !gcs::is_gs(to)) throw InputError{"neither SRC nor DST is gs://"};
-  const auto source = gcs::is_gs(from) ? gcs::Uri::parse(from) : gcs::Uri{};
-  const auto target = gcs::is_gs(to) ? gcs::Uri::parse(to) : gcs::Uri{};
+  if (!gcs::Uri::has(from) && !gcs::Uri::has(to)) throw InputError{"neither SRC nor DST is gs://"};
+  const auto source = gcs::Uri::has(from) ? gcs::Uri::parse(from) : gcs::Uri{};
+  const auto target = gcs::Uri::has(to) ? gcs::Uri::parse(to) : gcs::Uri{};
   const auto client = gcs::open_client(arguments.client);
-  if (!gcs::is_gs(from)) return upload(client, from, target, arguments.recursive);
-  if (!gcs::is_gs(to)) return download(client, source, to, arguments.recursive);
+  if (!gcs::Uri::has(from)) return upload(client, from, target, arguments.recursive);
+  if (!gcs::Uri::has(to)) return download(client, source, to, arguments.recursive);
   copy(client, source, target, arguments.recursive);
 }
 

@@ -45,8 +45,8 @@ def picture(rows):
 
 
 page = pathlib.Path(sys.argv[2]).read_text()
-rows = {cells[1]: set(re.findall(r"[a-z]+", cells[2]))
-        for cells in re.finditer(r"^\| `([a-z]+)` \|([^|]*)\|", page, re.MULTILINE)}
+rows = {cells[1]: set(re.findall(r"[a-z0-9]+", cells[2]))
+        for cells in re.finditer(r"^\| `([a-z0-9]+)` \|([^|]*)\|", page, re.MULTILINE)}
 table = {room: names & set(linked) for room, names in rows.items() if room in linked}
 
 problems = [f"docs/design.md has no row for {room}" for room in linked if room not in table]

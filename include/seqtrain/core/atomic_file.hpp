@@ -53,6 +53,9 @@ class BasicAtomicFile {
   /// Returns the number of bytes appended so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
+  /// Returns the path at which the content is until `commit`. Appended bytes may not be there yet.
+  [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
+
   /// Makes the file visible. When it returns, file and name are on the disk. The last step forces
   /// the name to the disk: if only that fails, the new file is visible, but a loss of power may
   /// undo it.

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/buckets/byte_source.hpp>
+#include <seqtrain/buckets/download.hpp>
 #include <seqtrain/gcs/object_info.hpp>
 #include <seqtrain/gcs/service.hpp>
 #include <seqtrain/http/message.hpp>
@@ -22,9 +24,14 @@ namespace seqtrain::gcs {
 /// Several threads may use one client.
 class Client {
  public:
+  using Uri = gcs::Uri;
+  using Object = ObjectInfo;
+
   explicit Client(std::unique_ptr<Service> service) : service_{std::move(service)} {}
 
   [[nodiscard]] Service& service() const noexcept { return *service_; }
+
+  [[nodiscard]] const http::Log& log() const noexcept { return service_->options().log; }
 
   /// Makes running calls end soon with an `Error`, and later calls at once.
   void cancel() const noexcept { service_->cancel(); }
@@ -131,12 +138,16 @@ class Client {
     return object;
   }
 
-  /// Throws `Error` unless `checksum` is the object's.
+  /// Throws `WrongChecksum` unless `checksum` is the object's, and `Error` if the object has none.
   static void verify(const ObjectInfo& object, Crc32c checksum) {
     if (object.crc32c == checksum) return;
-    const auto problem = object.crc32c ? "the checksum (crc32c) of the received bytes is wrong"
-                                       : "the service gave no checksum (crc32c)";
-    throw Error{problem, {.object = object.uri.text()}};
+    const Where where{.object = object.uri.text()};
+    if (!object.crc32c) throw Error{"the service gave no checksum (crc32c)", where};
+    throw buckets::WrongChecksum{"the checksum (crc32c) of the received bytes is wrong", where};
+  }
+  /// Does the same, for the code that all clouds share. The content is not read.
+  static void verify(const ObjectInfo& object, Crc32c checksum, buckets::ByteSource&) {
+    verify(object, checksum);
   }
 
   /// Copies an object of any size inside the service.

@@ -48,6 +48,9 @@ struct ObjectInfo {
   std::optional<Crc32c> crc32c = {};
   std::string content_type = {};
   std::string updated = {};  ///< RFC 3339
+
+  /// Returns what differs between two versions of an object.
+  [[nodiscard]] std::string version() const { return std::to_string(generation); }
 };
 
 /// Conditions of a write.

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/buckets/cache.hpp>
 #include <seqtrain/core/environment.hpp>
-#include <seqtrain/gcs/cache.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials_file.hpp>
 #include <seqtrain/http/open_transport.hpp>
@@ -72,10 +72,10 @@ inline Client open_client(const ClientOptions& options = {}) {
 inline std::filesystem::path localize(const std::string& path_or_uri,
                                       const std::filesystem::path& cache_directory,
                                       const http::Log& log = {}) {
-  if (!is_gs(path_or_uri)) return path_or_uri;
+  if (!Uri::has(path_or_uri)) return path_or_uri;
   const auto uri = Uri::parse(path_or_uri);
   const auto client = open_client({.log = log});
-  return Cache{cache_directory}.fetch(client, uri);
+  return buckets::Cache<Client>{cache_directory}.fetch(client, uri);
 }
 
 }  // namespace seqtrain::gcs

@@ -4,21 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include <seqtrain/buckets/byte_source.hpp>
+#include <seqtrain/buckets/download.hpp>
 #include <seqtrain/core/parse_number.hpp>
-#include <seqtrain/gcs/byte_source.hpp>
 #include <seqtrain/gcs/client.hpp>
 
 namespace seqtrain::gcs {
 
-/// Called with the number of bytes that are done. Several threads may call it, one at a time.
-using Progress = std::function<void(std::uint64_t done)>;
+using buckets::ByteSource, buckets::FileSource, buckets::MemorySource, buckets::StreamSource;
+using buckets::Progress;
 
 /// Writes one object in chunks. After each answer the upload continues at the byte that the service
 /// says it has; after a broken connection it asks for that byte first. The object becomes visible

@@ -11,6 +11,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/gcs/token.hpp>
 #include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/http/attempt.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timing.hpp>
 
@@ -120,19 +121,16 @@ class Service {
   std::optional<http::Response> attempt(http::Retry& attempts, const http::Request& request,
                                         const Operation& operation) {
     throw_if_cancelled(operation);
-    try {
-      auto response = exchange(request);
-      if (!http::is_retryable(response.status)) return response;
-      const auto at_least = http::retry_after(response, options_.timing);
-      const auto reason = "status " + std::to_string(response.status);
-      if (attempts.wait(reason, at_least)) return {};
-      throw_if_cancelled(operation);
-      fail(response, operation);
-    } catch (const http::TransportError& error) {
-      if (attempts.wait(error.what())) return {};
-      throw_if_cancelled(operation);
-      give_up(error, operation);
-    }
+    return http::attempt(
+        attempts, options_.timing, [&] { return exchange(request); }, &http::reason_to_repeat,
+        [&](const http::Response& response) {
+          throw_if_cancelled(operation);
+          fail(response, operation);
+        },
+        [&](const http::TransportError& error) {
+          throw_if_cancelled(operation);
+          give_up(error, operation);
+        });
   }
 
   /// Throws the error that an answer reports.

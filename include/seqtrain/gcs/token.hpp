@@ -1,18 +1,15 @@
 #pragma once
 
-#include <algorithm>
-#include <condition_variable>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/http/attempt.hpp>
 #include <seqtrain/http/message.hpp>
+#include <seqtrain/http/renewed.hpp>
 #include <seqtrain/http/timing.hpp>
 
 namespace seqtrain::gcs {
@@ -59,16 +56,16 @@ class Credentials {
 inline http::Response ask_for_token(const TokenContext& context, const http::Request& request,
                                     const std::string& what) {
   http::Retry retry{context.retry, context.timing, context.log, what};
+  const auto fail = [&](const http::Response& response) {
+    throw Error{*http::reason_to_repeat(response),
+                {.object = what + " at " + request.url.origin()}};
+  };
+  const auto give_up = [](const http::TransportError&) { throw; };
   while (true) {
-    try {
-      auto response = context.transport.send(request);
-      if (!http::is_retryable(response.status)) return response;
-      const auto reason = "status " + std::to_string(response.status);
-      if (retry.wait(reason, http::retry_after(response, context.timing))) continue;
-      throw Error{reason, {.object = what + " at " + request.url.origin()}};
-    } catch (const http::TransportError& error) {
-      if (!retry.wait(error.what())) throw;
-    }
+    auto response = http::attempt(
+        retry, context.timing, [&] { return context.transport.send(request); },
+        &http::reason_to_repeat, fail, give_up);
+    if (response) return *std::move(response);
   }
 }
 
@@ -126,92 +123,36 @@ inline Token fetch_token(const TokenContext& context, const http::Request& reque
   return read_token(answer, context.timing, who, token_field);
 }
 
-/// Keeps one token and renews it before it expires. The renewal is at a random moment of the
-/// token's last four minutes, because the metadata server then has a new token and many clients
-/// must not ask at once. One thread renews the token while the others use the old one, or wait if
-/// there is none. If a renewal fails while the old token is valid, the next attempt follows ten
-/// seconds later.
+/// Keeps one token and renews it before it expires, as `http::Renewed` does.
 class TokenSource {
  public:
   /// All objects that `context` refers to must outlive this object.
   TokenSource(std::unique_ptr<Credentials> credentials, TokenContext context)
-      : credentials_{std::move(credentials)}, context_{context} {}
+      : credentials_{std::move(credentials)},
+        context_{context},
+        token_{"the token", [this] { return fetch(); }, context_.timing, context_.log} {}
+  TokenSource(const TokenSource&) = delete;
+  TokenSource& operator=(const TokenSource&) = delete;
 
   /// Returns a valid token, which is empty for anonymous access. Throws as `Credentials::fetch`
   /// does.
-  [[nodiscard]] std::string get() {
-    std::unique_lock lock{mutex_};
-    while (true) {
-      const auto now = context_.timing.now();
-      const bool usable = !value_.empty() && now < end_;
-      if (known_ && (now < renew_ || (usable && renewing_))) return value_;
-      if (!renewing_) return renew(lock, usable);
-      renewed_.wait(lock);
-    }
-  }
+  [[nodiscard]] std::string get() { return token_.get(); }
 
   /// Discards `token`, which the service has refused.
-  void refuse(const std::string& token) {
-    const std::lock_guard lock{mutex_};
-    if (known_ && value_ == token && !value_.empty()) known_ = false;
-  }
+  void refuse(const std::string& token) { token_.refuse(token); }
 
   [[nodiscard]] const Credentials& credentials() const noexcept { return *credentials_; }
 
  private:
-  static http::Clock::duration as_duration(http::Seconds time) {
-    return std::chrono::duration_cast<http::Clock::duration>(time);
-  }
-
-  std::string renew(std::unique_lock<std::mutex>& lock, bool old_is_usable) {
-    renewing_ = true;
-    lock.unlock();
-    std::optional<Token> token;
-    std::exception_ptr failure;
-    const auto asked = context_.timing.now();
-    try {
-      token = credentials_->fetch(context_, scope::storage);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    lock.lock();
-    renewing_ = false;
-    renewed_.notify_all();
-    if (token) {
-      accept(*token, asked);
-    } else if (old_is_usable && known_) {
-      if (context_.log) context_.log("renewing the token failed; the old one is still valid");
-      renew_ = std::min(end_, context_.timing.now() + std::chrono::seconds{10});
-    } else {
-      std::rethrow_exception(failure);
-    }
-    return value_;
-  }
-
-  void accept(const Token& token, http::Clock::time_point asked) {
-    known_ = true;
-    value_ = token.value;
-    if (value_.empty()) {
-      end_ = renew_ = http::Clock::time_point::max();
-      return;
-    }
-    const auto lifetime = std::clamp(token.lifetime, http::Seconds{1}, http::Seconds{12 * 3600});
-    const auto early =
-        std::min(http::Seconds{60} + context_.timing.random() * http::Seconds{165}, lifetime / 4);
-    end_ = asked + as_duration(lifetime * 0.98);
-    renew_ = asked + as_duration(lifetime - early);
-    renew_ = std::min(renew_, end_);
+  [[nodiscard]] http::Fresh<std::string> fetch() const {
+    auto token = credentials_->fetch(context_, scope::storage);
+    if (token.value.empty()) return {};
+    return {std::move(token.value), token.lifetime};
   }
 
   std::unique_ptr<Credentials> credentials_;
   TokenContext context_;
-  std::mutex mutex_;
-  std::condition_variable renewed_;
-  std::string value_;
-  http::Clock::time_point end_{};
-  http::Clock::time_point renew_{};
-  bool known_ = false;
-  bool renewing_ = false;
+  http::Renewed<std::string> token_;
 };
 
 }  // namespace seqtrain::gcs

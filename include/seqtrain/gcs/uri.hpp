@@ -1,20 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
-#include <simdjson.h>
-
-#include <seqtrain/core/error.hpp>
+#include <seqtrain/buckets/place.hpp>
 #include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::gcs {
-
-/// Tells whether a place is in Google Cloud Storage.
-inline bool is_gs(std::string_view text) {
-  return text.starts_with("gs://");
-}
 
 namespace detail {
 
@@ -48,66 +40,21 @@ inline std::string_view bucket_problem(std::string_view name) {
   return "a part between dots is empty or too long";
 }
 
-/// Returns what is wrong with an object's name, or nothing. The empty name means the whole bucket.
-inline std::string_view object_problem(std::string_view name) {
-  if (name.size() > 1024) return "the object's name is longer than 1024 bytes";
-  if (name == "." || name == "..") return "an object cannot be named '.' or '..'";
-  if (name.find_first_of("\r\n") != std::string_view::npos) {
-    return "an object's name cannot have a line break";
-  }
-  if (name.starts_with(".well-known/acme-challenge/")) return "the object's name is reserved";
-  if (!simdjson::validate_utf8(name.data(), name.size())) return "the name is not UTF-8";
-  return {};
-}
-
 }  // namespace detail
 
-/// A place in Google Cloud Storage, `gs://bucket/name`. The name is taken literally: `%`, `#`, `?`
-/// and spaces have no other meaning.
-struct Uri {
-  std::string bucket;
-  std::string name = {};  ///< an object or a prefix of names; empty for the bucket itself
-
-  /// Parses `gs://bucket/name`. Throws `InputError` if the service would refuse the name of the
-  /// bucket or the object.
-  static Uri parse(std::string_view text) {
-    if (!is_gs(text)) throw InputError{"not a gs:// address", {.object = std::string{text}}};
-    const auto rest = text.substr(5);
-    const auto slash = std::min(rest.find('/'), rest.size());
-    Uri uri{std::string{rest.substr(0, slash)}};
-    if (slash < rest.size()) uri.name = rest.substr(slash + 1);
-    uri.validate();
-    return uri;
+/// The rules of Google's names, for `buckets::Place`.
+struct Names {
+  static constexpr std::string_view scheme = "gs://";
+  static std::string_view bucket_problem(std::string_view name) {
+    return detail::bucket_problem(name);
   }
-
-  void validate() const {
-    auto problem = detail::bucket_problem(bucket);
-    if (problem.empty()) problem = detail::object_problem(name);
-    if (problem.empty()) return;
-    throw InputError{std::string{problem}, {.object = text()}, "expected gs://bucket/name"};
+  static std::string_view object_problem(std::string_view name) {
+    if (name.starts_with(".well-known/acme-challenge/")) return "the object's name is reserved";
+    return buckets::object_problem(name);
   }
-
-  /// Returns the place `relative` below this one.
-  [[nodiscard]] Uri child(std::string_view relative) const {
-    const auto directory = as_directory().name;
-    return {bucket, directory + std::string{relative}};
-  }
-
-  /// Returns this place with a slash at its end: a prefix that matches only names below it.
-  [[nodiscard]] Uri as_directory() const {
-    const bool complete = name.empty() || name.ends_with('/');
-    return {bucket, complete ? name : name + "/"};
-  }
-
-  /// Returns the whole text. Line breaks, which no valid name has, become `?`.
-  [[nodiscard]] std::string text() const {
-    auto shown = "gs://" + bucket + (name.empty() ? "" : "/" + name);
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
-    std::replace_if(shown.begin(), shown.end(), control, '?');
-    return shown;
-  }
-
-  friend bool operator==(const Uri&, const Uri&) = default;
 };
+
+/// A place in Google Cloud Storage, `gs://bucket/name`.
+using Uri = buckets::Place<Names>;
 
 }  // namespace seqtrain::gcs

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/gcs/cache.hpp>
+#include <seqtrain/buckets/cache.hpp>
 
 #include "support/offline_storage.hpp"
 #include "support/temporary_directory.hpp"
@@ -18,7 +18,7 @@ class Cache : public testing::Test {
   OfflineStorage service_;
   gcs::Client client_ = service_.client();
   TemporaryDirectory directory_;
-  gcs::Cache cache_{directory_ / "deep/cache"};
+  buckets::Cache<gcs::Client> cache_{directory_ / "deep/cache"};
 
   std::filesystem::path fetch(const std::string& name) {
     return cache_.fetch(client_, {"bucket", name}, {.range_bytes = 3});
@@ -122,7 +122,7 @@ TEST_F(Cache, RefusesAFileThatIsADirectoryToo) {
 TEST_F(Cache, SaysWhatIsNotThere) {
   EXPECT_THROW(fetch("nothing"), gcs::NotFound);
   EXPECT_THROW(static_cast<void>(cache_.fetch(client_, {"other-bucket", "a"})), gcs::NotFound);
-  EXPECT_THROW(gcs::Cache{write_file(directory_ / "file", "")}, InputError);
+  EXPECT_THROW(buckets::Cache<gcs::Client>{write_file(directory_ / "file", "")}, InputError);
 }
 
 }  // namespace

@@ -7,20 +7,23 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/system_error.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::buckets {
 
 /// The content of an upload.
 class ByteSource {
@@ -102,6 +105,27 @@ class MemorySource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
+/// Hands the bytes from `offset` to `end`, or to the end of the content, to `take` piece by piece.
+template <class Take>
+void read_pieces(ByteSource& source, std::uint64_t offset, std::uint64_t end, const Take& take) {
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  while (offset < end) {
+    const auto room = std::span{piece}.first(std::min<std::uint64_t>(piece.size(), end - offset));
+    const auto got = source.read(offset, room);
+    take(std::span<const std::byte>{room.first(got)});
+    offset += got;
+    if (got < room.size()) return;
+  }
+}
+
+/// Returns the checksum of a whole content.
+inline Crc32c checksum_of(ByteSource& source) {
+  Crc32c checksum;
+  read_pieces(source, 0, std::numeric_limits<std::uint64_t>::max(),
+              [&](std::span<const std::byte> bytes) { checksum.update(bytes); });
+  return checksum;
+}
+
 /// Bytes that can be read only once, in order, and whose number is not known, such as those of a
 /// pipe.
 class StreamSource final : public ByteSource {
@@ -132,4 +156,4 @@ class StreamSource final : public ByteSource {
   bool ended_ = false;
 };
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::buckets

@@ -13,19 +13,20 @@
 
 #include <openssl/sha.h>
 
+#include <seqtrain/buckets/byte_source.hpp>
+#include <seqtrain/buckets/download.hpp>
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/files.hpp>
 #include <seqtrain/core/lists.hpp>
-#include <seqtrain/gcs/byte_source.hpp>
-#include <seqtrain/gcs/client.hpp>
-#include <seqtrain/gcs/download.hpp>
+#include <seqtrain/http/message.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::buckets {
 
 /// Returns an object's name, or the end of one, as a path that stays below its directory. Throws
 /// `InputError` for a name that no file can have.
-inline std::filesystem::path local_path(std::string_view name, const Uri& object) {
+template <class Uri>
+std::filesystem::path local_path(std::string_view name, const Uri& object) {
   const auto refuse = [&](const char* problem) {
     throw InputError{problem, {.object = object.text()}, "no local file can be named like that"};
   };
@@ -39,19 +40,22 @@ inline std::filesystem::path local_path(std::string_view name, const Uri& object
 }
 
 /// An object with the relative path of its local file.
+template <class Object>
 struct LocalObject {
-  ObjectInfo object;
+  Object object;
   std::filesystem::path path;  ///< relative to the directory of the files
 };
 
 /// Returns all objects below `directory` with their paths relative to it. Leaves out empty objects
 /// whose name ends in a slash, which some tools create for directories. Throws `NotFound` if there
 /// is no object, `InputError` if a name cannot be a file or is a file and a directory at once.
-inline std::vector<LocalObject> list_directory(const Client& client, const Uri& directory) {
+template <class Client>
+std::vector<LocalObject<typename Client::Object>> list_directory(
+    const Client& client, const typename Client::Uri& directory) {
   const auto prefix = directory.as_directory();
-  std::vector<LocalObject> found;
+  std::vector<LocalObject<typename Client::Object>> found;
   std::set<std::filesystem::path> directories;
-  client.list(prefix, [&](const ObjectInfo& object) {
+  client.list(prefix, [&](const typename Client::Object& object) {
     const auto rest = std::string_view{object.uri.name}.substr(prefix.name.size());
     if (object.size == 0 && (rest.empty() || rest.ends_with('/'))) return;
     found.push_back({object, local_path(rest, object.uri)});
@@ -65,16 +69,24 @@ inline std::vector<LocalObject> list_directory(const Client& client, const Uri& 
     throw InputError{"is an object and a directory at once", {.object = one.object.uri.text()}};
   }
   if (found.empty())
-    throw NotFound{"no such object, and none below it", {.object = directory.text()}};
+    throw http::NotFound{"no such object, and none below it", {.object = directory.text()}};
   return found;
 }
 
-/// A directory of files that were fetched from a bucket. An entry is one generation of a file, or
-/// of all files below a prefix, and never changes: a new generation becomes a new entry. Entries
-/// are verified at each use and appear as a whole. One process fetches an entry while others wait
-/// for it.
+/// A directory of files that were fetched from buckets. An entry is one version of a file, or of
+/// all files below a prefix, and never changes: a new version becomes a new entry. Entries are
+/// verified at each use and appear as a whole. One process fetches an entry while others wait for
+/// it.
+///
+/// `Client` is a cloud's client with its types `Uri` and `Object`: `find(uri)` and `list(uri,
+/// take)` return objects, `read(object, offset, size, sink)` reads exactly that version, and
+/// `verify(object, checksum, content)` throws `WrongChecksum` if the bytes are not the object's.
+template <class Client>
 class Cache {
  public:
+  using Uri = typename Client::Uri;
+  using Object = typename Client::Object;
+
   /// Creates `directory` if it is missing.
   explicit Cache(std::filesystem::path directory) : directory_{std::move(directory)} {
     std::error_code error;
@@ -90,7 +102,7 @@ class Cache {
     for (int attempt = 0;; ++attempt) {
       try {
         return fetch_once(client, uri, options);
-      } catch (const NotFound&) {  // overwritten after it was listed, or missing
+      } catch (const http::NotFound&) {  // overwritten after it was listed, or missing
         if (attempt == 2 || !is_there(client, uri)) throw;
       } catch (const std::filesystem::filesystem_error& error) {
         throw Error{error.what(), {.object = directory_.string()}};
@@ -99,7 +111,7 @@ class Cache {
   }
 
  private:
-  static std::optional<ObjectInfo> find_file(const Client& client, const Uri& uri) {
+  static std::optional<Object> find_file(const Client& client, const Uri& uri) {
     const bool directory = uri.name.empty() || uri.name.ends_with('/');
     return directory ? std::nullopt : client.find(uri);
   }
@@ -119,58 +131,51 @@ class Cache {
 
   /// Returns the directory with these objects in it.
   [[nodiscard]] std::filesystem::path entry(const Client& client,
-                                            const std::vector<LocalObject>& objects,
+                                            const std::vector<LocalObject<Object>>& objects,
                                             const DownloadOptions& options) const {
     const auto name = identity(objects);
     const auto path = directory_ / name;
-    const FileLock lock{directory_ / (name + ".lock"), client.service().options().log};
-    if (is_intact(path, objects)) return path;
+    const FileLock lock{directory_ / (name + ".lock"), client.log()};
+    if (is_intact(client, path, objects)) return path;
     std::filesystem::remove_all(path);
     const auto partial = directory_ / (name + ".partial");
     std::filesystem::remove_all(partial);
     for (const auto& [object, relative] : objects) {
       std::filesystem::create_directories((partial / relative).parent_path());
-      download_generation(client, object, partial / relative, options);
+      download_version(client, object, partial / relative, options);
     }
     std::filesystem::rename(partial, path);
     return path;
   }
 
-  /// Returns the name of an entry: the SHA-256 of its objects' names and generations.
-  static std::string identity(const std::vector<LocalObject>& objects) {
+  /// Returns the name of an entry: the SHA-256 of its objects' names and versions.
+  static std::string identity(const std::vector<LocalObject<Object>>& objects) {
     std::string text;
     for (const auto& [object, path] : objects) {
-      text += object.uri.text() + '\n' + path.string() + '\n' + std::to_string(object.generation) +
-              '\n';
+      text += object.uri.text() + '\n' + path.string() + '\n' + object.version() + '\n';
     }
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
     return hex(digest);
   }
 
-  static bool is_intact(const std::filesystem::path& entry,
-                        const std::vector<LocalObject>& objects) {
+  static bool is_intact(const Client& client, const std::filesystem::path& entry,
+                        const std::vector<LocalObject<Object>>& objects) {
     std::error_code error;
-    for (const auto& [object, path] : objects) {
-      const auto size = std::filesystem::file_size(entry / path, error);
-      if (error || size != object.size || object.crc32c != checksum_of(entry / path)) return false;
+    try {
+      for (const auto& [object, path] : objects) {
+        const auto size = std::filesystem::file_size(entry / path, error);
+        if (error || size != object.size) return false;
+        FileSource content{entry / path};
+        client.verify(object, checksum_of(content), content);
+      }
+    } catch (const WrongChecksum&) {
+      return false;
     }
     return true;
-  }
-
-  static Crc32c checksum_of(const std::filesystem::path& path) {
-    FileSource file{path};
-    std::vector<std::byte> piece(std::size_t{1} << 20);
-    Crc32c checksum;
-    for (std::uint64_t offset = 0; offset < *file.size();) {
-      const auto got = file.read(offset, piece);
-      checksum.update(std::span{piece}.first(got));
-      offset += got;
-    }
-    return checksum;
   }
 
   std::filesystem::path directory_;
 };
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::buckets
