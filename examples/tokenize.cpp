@@ -48,7 +48,9 @@ int main(int argc, char** argv) {
     std::int64_t max_length = 0;
     bool no_special_tokens = false;
     cli::Flags flags{"tokenize", "turns JSON lines of texts into JSON lines of ids"};
-    flags.add("tokenizer", folder, "folder with the tokenizer, or a SentencePiece .model, or gs://")
+    flags
+        .add("tokenizer", folder,
+             "folder with the tokenizer, or a SentencePiece .model, or an address")
         .add("max-length", max_length,
              "most ids of an example; longer ones are truncated (0: no limit)")
         .add_switch("no-special-tokens", no_special_tokens,

@@ -2,8 +2,8 @@
 //
 // bucket_program PLACE [STEPS]
 //
-// PLACE is an address `gs://bucket/path`. With STEPS the program kills itself after that many
-// steps. Prints the step from which it resumes, and at the end the bits of the weight.
+// PLACE is an address such as `gs://bucket/path`. With STEPS the program kills itself after that
+// many steps. Prints the step from which it resumes, and at the end the bits of the weight.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/storage/open.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
     if (words.size() < 2) throw InputError{"which place?", {.object = "bucket_program"}};
     Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
-                    tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1}, gcs::Sink{words[1]}};
+                    tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1}, storage::open(words[1], {log})};
     trainer.fit({.epochs = 2, .checkpoint = {.every = 1}},
                 Death{words.size() > 2 ? std::stoll(words[2]) : 0, log});
     std::printf("weight %a\n", trainer.model().weight());

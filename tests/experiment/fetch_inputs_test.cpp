@@ -85,19 +85,19 @@ TEST_F(FetchInputs, PlacesInNoKnownStorageAreFoundBeforeAnythingIsFetched) {
   const auto problem_with = [](std::string cli::TrainFlags::*place) {
     cli::TrainFlags flags;
     flags.train_file = "gs://bucket/train.jsonl";
-    flags.*place = "s3://bucket/a";
+    flags.*place = "az://bucket/a";
     return problem_of([&] { with_local_inputs(flags, {log::Log{}}); });
   };
-  const std::string unknown = "s3://bucket/a: is not in a storage that is known here; name ";
+  const std::string unknown = "az://bucket/a: is not in a storage that is known here; name ";
   for (std::string TrainFlags::*place : std::initializer_list<std::string TrainFlags::*>{
            &TrainFlags::job_dir, &TrainFlags::checkpoint_dir, &TrainFlags::logging_dir}) {
-    EXPECT_TRUE(problem_with(place).starts_with(unknown + "a directory or"));
+    EXPECT_TRUE(problem_with(place).starts_with(unknown + "a directory,"));
   }
   EXPECT_EQ(problem_with(&TrainFlags::output_dir),
             "--output-dir: must be a local directory; see --job-dir");
-  EXPECT_TRUE(problem_with(&TrainFlags::train_file).starts_with(unknown + "a local path or"));
+  EXPECT_TRUE(problem_with(&TrainFlags::train_file).starts_with(unknown + "a local path,"));
   EXPECT_EQ(server_.connections(), 0);
-  EXPECT_TRUE(problem_with(&TrainFlags::dev_file).starts_with(unknown + "a local path or"));
+  EXPECT_TRUE(problem_with(&TrainFlags::dev_file).starts_with(unknown + "a local path,"));
   EXPECT_TRUE(problem_with(&TrainFlags::model).starts_with(unknown + "a directory, gs://"));
 }
 

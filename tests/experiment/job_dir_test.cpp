@@ -52,11 +52,11 @@ TEST_F(JobDir, TheJobsOwnPlaceIsTakenWhereNoneIsGiven) {
 
 TEST_F(JobDir, InNoKnownStorageIsWrongInput) {
   EXPECT_NE(problem_of([] {
-              open_job_dir("s3://bucket/runs", {log::Log{}});
+              open_job_dir("az://bucket/runs", {log::Log{}});
             }).find("is not in a storage that is known here; name a directory"),
             std::string::npos);
-  const tests::Environment model_dir{"AIP_MODEL_DIR", "s3://bucket/aip"};
-  EXPECT_NE(problem_of([] { open_job_dir("", {log::Log{}}); }).find("s3://bucket/aip"),
+  const tests::Environment model_dir{"AIP_MODEL_DIR", "az://bucket/aip"};
+  EXPECT_NE(problem_of([] { open_job_dir("", {log::Log{}}); }).find("az://bucket/aip"),
             std::string::npos);
 }
 

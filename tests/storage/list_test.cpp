@@ -38,7 +38,7 @@ TEST(ListStorage, SaysWhatCannotBeListed) {
   const std::string absent = (directory / "absent").string();
   EXPECT_EQ(problem_of([&] { (void)list(absent, {log::Log{}}); }),
             absent + ": cannot be read: No such file or directory");
-  EXPECT_NE(problem_of([] { (void)list("s3://b", {log::Log{}}); }).find("is not in a storage"),
+  EXPECT_NE(problem_of([] { (void)list("az://b", {log::Log{}}); }).find("is not in a storage"),
             std::string::npos);
 }
 

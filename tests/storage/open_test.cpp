@@ -44,19 +44,19 @@ Scheme shelf(const std::filesystem::path& directory) {
 
 TEST(Storage, RefusesAnAddressOfNoKnownStorage) {
   for (const std::string place :
-       {"s3://bucket/path", "https://host/train.csv", "gcs://bucket/path", "GS://bucket/path"}) {
+       {"az://bucket/path", "https://host/train.csv", "gcs://bucket/path", "GS://bucket/path"}) {
     const std::string problem = place + ": is not in a storage that is known here; name ";
     EXPECT_EQ(problem_of([&] { (void)open(place, known); }),
-              problem + "a directory or gs://bucket/path");
+              problem + "a directory, gs://bucket/path or s3://bucket/path");
     EXPECT_EQ(problem_of([&] { (void)is_local(place, known); }),
-              problem + "a directory or gs://bucket/path");
+              problem + "a directory, gs://bucket/path or s3://bucket/path");
     EXPECT_EQ(problem_of([&] { (void)fetch(place, known); }),
-              problem + "a local path or gs://bucket/path");
+              problem + "a local path, gs://bucket/path or s3://bucket/path");
     EXPECT_EQ(problem_of([&] { (void)find_scheme(place, known, Use::model); }),
-              problem + "a directory, gs://bucket/path or org/name on the hub");
+              problem + "a directory, gs://bucket/path, s3://bucket/path or org/name on the hub");
     EXPECT_FALSE(is_elsewhere(place, known));
   }
-  EXPECT_THROW((void)open("s3://bucket/path", known), InputError);
+  EXPECT_THROW((void)open("az://bucket/path", known), InputError);
 }
 
 TEST(Storage, ListsAProgramsOwnStorageToo) {
@@ -67,19 +67,19 @@ TEST(Storage, ListsAProgramsOwnStorageToo) {
                           .open = [](const std::string&, const log::Log&) {
                             return sink::Any{sink::Directory{"."}};
                           }}}};
-  EXPECT_EQ(problem_of([&] { (void)open("s3://bucket", options); }),
-            "s3://bucket: is not in a storage that is known here; name a directory, shelf://folder "
-            "or gs://bucket/path");
+  EXPECT_EQ(problem_of([&] { (void)open("az://bucket", options); }),
+            "az://bucket: is not in a storage that is known here; name a directory, "
+            "shelf://folder, gs://bucket/path or s3://bucket/path");
   EXPECT_EQ(problem_of([&] { (void)open("tape://reel", options); }),
-            "tape://reel: is in a storage that takes no results; name a directory, shelf://folder "
-            "or gs://bucket/path");
+            "tape://reel: is in a storage that takes no results; name a directory, "
+            "shelf://folder, gs://bucket/path or s3://bucket/path");
   EXPECT_EQ(problem_of([&] { (void)fetch("shelf://a", options); }),
-            "shelf://a: is in a storage without files to fetch; name a local path or "
-            "gs://bucket/path");
+            "shelf://a: is in a storage without files to fetch; name a local path, "
+            "gs://bucket/path or s3://bucket/path");
   EXPECT_EQ(
       problem_of([&] { (void)find_scheme("shelf://a", options, Use::model); }),
-      "shelf://a: is in a storage without models to fetch; name a directory, gs://bucket/path "
-      "or org/name on the hub");
+      "shelf://a: is in a storage without models to fetch; name a directory, gs://bucket/path, "
+      "s3://bucket/path or org/name on the hub");
   EXPECT_TRUE(is_elsewhere("tape://reel", options));
 }
 
@@ -132,9 +132,9 @@ TEST(FetchAll, CutsBeforeAnAddressOnly) {
            {"a.csv,shelf://b,", "a.csv," + at + "b,"}}) {
     EXPECT_EQ(fetch_all(places, options), files);
   }
-  EXPECT_EQ(problem_of([&] { (void)fetch_all("a.csv,s3://b", options); }),
-            "s3://b: is not in a storage that is known here; name a local path, shelf://folder or "
-            "gs://bucket/path");
+  EXPECT_EQ(problem_of([&] { (void)fetch_all("a.csv,az://b", options); }),
+            "az://b: is not in a storage that is known here; name a local path, "
+            "shelf://folder, gs://bucket/path or s3://bucket/path");
 }
 
 }  // namespace

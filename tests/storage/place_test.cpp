@@ -40,7 +40,7 @@ TEST(Place, AFolderThatIsHereBeginsAPath) {
 
 TEST(Place, IsAnAddressIfItBeginsWithAScheme) {
   for (const char* place :
-       {"gs://bucket/a", "s3://b", "HTTPS://host/a,b", "git+ssh://host", "a://"}) {
+       {"gs://bucket/a", "az://b", "HTTPS://host/a,b", "git+ssh://host", "a://"}) {
     EXPECT_TRUE(is_address(place)) << place;
   }
   for (const char* place : {"", "-", "runs/one", "/a", "org/name@v1", "dir:config", "://a",
@@ -51,7 +51,7 @@ TEST(Place, IsAnAddressIfItBeginsWithAScheme) {
 
 TEST(Place, AnAddressIsNoLocalDirectory) {
   demand_local("runs/one", "--work-dir", "see --model-dir");
-  EXPECT_EQ(problem_of([] { demand_local("s3://b/one", "--work-dir", "see --model-dir"); }),
+  EXPECT_EQ(problem_of([] { demand_local("az://b/one", "--work-dir", "see --model-dir"); }),
             "--work-dir: must be a local directory; see --model-dir");
 }
 

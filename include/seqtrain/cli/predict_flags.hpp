@@ -154,11 +154,12 @@ struct PredictFlags {
     flags
         .add("model", model,
              "fine-tuned model: a directory in Hugging Face's layout, a run's directory, a result "
-             "of languages, gs://, or a name on the hub")
+             "of languages, an address such as gs://bucket/path, or a name on the hub")
         .add("file", file,
              std::string{"records to label: a file, also with .gz or .zst, "} +
                  (open ? "Parquet, " : "") +
-                 "a directory of *.txt, or gs:// (-: stdin); the name of the flag may be left out: "
+                 "a directory of *.txt, or an address (-: stdin); the name of the flag may be left "
+                 "out: "
                  "predict --model runs/mine new.csv")
         .add("format", format,
              {{"auto", {}},

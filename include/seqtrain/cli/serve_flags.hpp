@@ -54,7 +54,8 @@ struct ServeFlags {
     flags
         .add("model", model,
              "folder of a model, of a run, or of dated runs, whose newest complete one is served: "
-             "a directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
+             "a directory, an address such as gs://bucket/path, or a name on the hub "
+             "(AIP_STORAGE_URI)")
         .add("adapters", adapters,
              "adapters of the model that are served beside it, name=PLACE,name=PLACE,..., where "
              "PLACE is as for --model; or a folder of adapters, each named by its own folder")

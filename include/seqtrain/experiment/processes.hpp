@@ -35,9 +35,10 @@ class Processes {
   Processes(const dist::World& world, const cli::TrainFlags& flags, c10::Device device)
       : group_{dist::Group::connect(world, {.interface = flags.dist_interface, .device = device})} {
     if (world.hosts > 1 && flags.checkpoint_dir.empty()) {
-      throw InputError{"is needed with more than one machine",
-                       {.object = "--checkpoint-dir"},
-                       "name a gs:// address or a directory that all machines reach"};
+      throw InputError{
+          "is needed with more than one machine",
+          {.object = "--checkpoint-dir"},
+          "name an address such as gs://bucket/path, or a directory that all machines reach"};
     }
   }
 

@@ -34,7 +34,8 @@ struct ModelFlags {
   void add_to(Flags& flags) {
     flags.section("Model")
         .add("model", model,
-             "pre-trained checkpoint: a directory in Hugging Face's layout, gs://, or a name on "
+             "pre-trained checkpoint: a directory in Hugging Face's layout, an address such as "
+             "gs://bucket/path, or a name on "
              "the hub, org/name[@revision]")
         .role(determines_results)
         .add("dropout", dropout,

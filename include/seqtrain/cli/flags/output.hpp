@@ -29,7 +29,8 @@ struct CheckpointFlags {
   void add_to(Flags& flags) {
     flags.section("Checkpoints")
         .add("checkpoint-dir", checkpoint_dir,
-             "where checkpoints are saved: a directory or gs://bucket/path (default: "
+             "where checkpoints are saved: a directory or an address, such as "
+             "gs://bucket/path (default: "
              "AIP_CHECKPOINT_DIR, else checkpoints in the output directory)")
         .add("checkpoint-every", checkpoint_every,
              "steps between two checkpoints (0: not by steps)")
@@ -85,7 +86,8 @@ struct OutputFlags {
                     "replace a run that the output directory holds, with its checkpoints there")
         .add("model-name", model_name, "file name of the state_dict")
         .add("job-dir", job_dir,
-             "place that also gets the results, in a dated folder: a directory or gs://bucket/path "
+             "place that also gets the results, in a dated folder: a directory or an address, "
+             "such as gs://bucket/path "
              "(default: AIP_MODEL_DIR)")
         .add("push-to-hub", push_to_hub,
              "also push the model to this repository on the hub, org/name, which is created if it "
@@ -93,7 +95,8 @@ struct OutputFlags {
         .add_switch("hub-private-repo", hub_private_repo,
                     "make a repository that --push-to-hub creates private")
         .add("logging-dir", logging_dir,
-             "where TensorBoard's event files go: a directory or gs://bucket/path (default: "
+             "where TensorBoard's event files go: a directory or an address, such as "
+             "gs://bucket/path (default: "
              "AIP_TENSORBOARD_LOG_DIR, else none are written)")
         .add("log-every", log_every,
              "most batches between two lines of the training log (0: 50, or fewer in a short run)")

@@ -210,7 +210,8 @@ struct TrainingFlags {
         .role(leaves_results_alone)
         .add("teacher", teacher,
              "larger model whose scores for the training texts are learned too: its directory or a "
-             "run's, gs://, a name on the hub, or a .jsonl that predict has written")
+             "run's, an address such as gs://bucket/path, a name on the hub, or a .jsonl that "
+             "predict has written")
         .role(determines_results)
         .add("teacher-temperature", teacher_temperature,
              "divisor of the logits of both models; above 1 it makes their scores more even")

@@ -274,7 +274,8 @@ SEQTRAIN_SEPARATE void TrainFlags::add_for_baseline(Flags& flags) {
       .add("output-dir", output_dir, "directory of the run (default: runs/baseline_<date>)")
       .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
       .add("job-dir", job_dir,
-           "place that also gets the results, in a dated folder: a directory or gs://bucket/path "
+           "place that also gets the results, in a dated folder: a directory or an address, such "
+           "as gs://bucket/path "
            "(default: AIP_MODEL_DIR)")
       .add("calibrate", calibrate,
            "choose a temperature for the model's scores on the dev file, or in multi-label "

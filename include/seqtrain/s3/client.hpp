@@ -1,0 +1,326 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/buckets/byte_source.hpp>
+#include <seqtrain/buckets/download.hpp>
+#include <seqtrain/core/byte_text.hpp>
+#include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/s3/checksum.hpp>
+#include <seqtrain/s3/service.hpp>
+
+namespace seqtrain::s3 {
+
+/// The properties of one version of an object.
+struct ObjectInfo {
+  Uri uri;
+  std::string etag = {};  ///< without quotes
+  std::uint64_t size = 0;
+  std::string written_by = {};  ///< the token of seqtrain's write; another writer gives none
+  std::string modified = {};    ///< as the service writes it
+  Checksum checksum = {};       ///< unknown for objects of a list
+  bool listed = false;          ///< true for objects of a list, which lacks some properties
+
+  /// Returns what differs between two versions of an object.
+  [[nodiscard]] std::string version() const { return etag + " " + std::to_string(size); }
+};
+
+/// Conditions of a write.
+struct WriteOptions {
+  std::optional<std::string> if_etag = {};  ///< empty: there must be no such object yet
+};
+
+namespace detail {
+
+inline std::string object_target(const Uri& uri, const std::string& query = "") {
+  if (uri.name.empty()) throw InputError{"names a bucket, not an object", {.object = uri.text()}};
+  std::string target;
+  for (const auto part : split(uri.name, '/')) target += "/" + http::percent_encode(part);
+  return target + (query.empty() ? "" : "?" + query);
+}
+
+inline http::Request object_request(const std::string& method, const Uri& uri,
+                                    const std::string& query = "") {
+  http::Request request{.method = method};
+  request.url.target = object_target(uri, query);
+  return request;
+}
+
+/// Decodes a name in a list: `%XX`, and `+` for a space.
+inline std::string decode_name(std::string text) {
+  std::ranges::replace(text, '+', ' ');
+  return percent_decode(text);
+}
+
+inline void add_condition(http::Request& request, const WriteOptions& options) {
+  if (!options.if_etag) return;
+  if (options.if_etag->empty()) request.headers.push_back({"If-None-Match", "*"});
+  if (!options.if_etag->empty())
+    request.headers.push_back({"If-Match", '"' + *options.if_etag + '"'});
+}
+
+}  // namespace detail
+
+/// Lists, reads, writes and removes objects by name. `upload.hpp` is for whole files. Writes and
+/// reads are verified as far as the service has checksums. A failed request is repeated by the
+/// rules of `RetryPolicy`. Throws `NotFound`, `Forbidden`, `PreconditionFailed` or `Error`. Several
+/// threads may use one client.
+class Client {
+ public:
+  using Uri = s3::Uri;
+  using Object = ObjectInfo;
+
+  explicit Client(std::unique_ptr<Service> service) : service_{std::move(service)} {}
+
+  [[nodiscard]] Service& service() const noexcept { return *service_; }
+  [[nodiscard]] const http::Log& log() const noexcept { return service_->options().log; }
+
+  /// Makes running calls end soon with an `Error`, and later calls at once.
+  void cancel() const noexcept { service_->cancel(); }
+
+  /// Returns an object's properties. Throws `NotFound` if there is no such object.
+  [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
+    const Operation operation{uri, "s3:GetObject"};
+    auto request = detail::object_request("HEAD", uri);
+    request.headers.push_back({"x-amz-checksum-mode", "ENABLED"});
+    const auto response = service_->call(request, operation);
+    if (!response.succeeded()) service_->fail(response, operation);
+    auto object = read_properties(response, uri);
+    if (object.checksum.kind == Checksum::md5_of_parts) {
+      object.checksum.part_bytes = size_of_part(object);
+    }
+    return object;
+  }
+
+  /// Returns an object's properties, or nothing if there is no such object. A missing bucket counts
+  /// as a missing object; only `list` reports it.
+  [[nodiscard]] std::optional<ObjectInfo> find(const Uri& uri) const {
+    try {
+      return stat(uri);
+    } catch (const NotFound&) {
+      return {};
+    }
+  }
+
+  /// Calls `found` for each object whose name begins with `prefix.name`, in the order of their
+  /// names.
+  void list(const Uri& prefix, const std::function<void(const ObjectInfo&)>& found) const {
+    const Operation operation{prefix, "s3:ListBucket"};
+    std::string page;
+    do {
+      auto query =
+          "encoding-type=url&list-type=2&max-keys=1000&prefix=" + http::percent_encode(prefix.name);
+      if (!page.empty()) query += "&continuation-token=" + http::percent_encode(page);
+      http::Request request;
+      request.url.target = "/?" + query;
+      const auto response = service_->call(request, operation);
+      if (!response.succeeded()) service_->fail(response, operation);
+      auto next = read_page(response, prefix, found);
+      if (next == page && !page.empty()) {
+        throw Error{"no more pages: the token of the page repeats", {.object = prefix.text()}};
+      }
+      page = std::move(next);
+    } while (!page.empty());
+  }
+
+  [[nodiscard]] std::vector<ObjectInfo> list(const Uri& prefix) const {
+    std::vector<ObjectInfo> objects;
+    list(prefix, [&](const ObjectInfo& object) { objects.push_back(object); });
+    return objects;
+  }
+
+  /// Writes an object in one request, as a whole or not at all.
+  ObjectInfo put(const Uri& uri, std::span<const std::byte> bytes,
+                 const WriteOptions& options = {}) const {
+    constexpr std::uint64_t most_bytes = std::uint64_t{5} << 30;
+    if (bytes.size() > most_bytes) {
+      throw InputError{"more than 5 GiB in one request", {.object = uri.text()}};
+    }
+    const Operation operation{uri, "s3:PutObject"};
+    const auto checksum = Crc32c{}.update(bytes);
+    const auto token = random_token();
+    auto request = detail::object_request("PUT", uri);
+    request.headers = {{"Content-Type", "application/octet-stream"},
+                       {"x-amz-checksum-crc32c", crc32c_text(checksum)},
+                       {token_header, token}};
+    detail::add_condition(request, options);
+    request.body = {bytes};
+    bool repeated = false;
+    const auto response = service_->call(request, operation, &repeated);
+    if (response.status == 412 && repeated) return own_write(operation, token);
+    if (!response.succeeded()) service_->fail(response, operation);
+    confirm(response, bytes, checksum, uri);
+    return {.uri = uri,
+            .etag = plain_etag(response.find("ETag").value_or("")),
+            .size = bytes.size(),
+            .written_by = token,
+            .checksum = {Checksum::crc32c, crc32c_text(checksum)}};
+  }
+  ObjectInfo put(const Uri& uri, std::string_view text, const WriteOptions& options = {}) const {
+    return put(uri, http::bytes_of(text), options);
+  }
+
+  /// Reads `size` bytes from `offset` on, of exactly that version, into `sink`. Throws `NotFound`
+  /// if the object was overwritten. After a broken connection it continues at the byte that it had
+  /// reached. The bytes are not verified: only a whole object has a checksum.
+  void read(const ObjectInfo& object, std::uint64_t offset, std::uint64_t size,
+            const http::BodySink& sink) const {
+    const Operation operation{object.uri, "s3:GetObject"};
+    auto attempts = service_->retry(operation);
+    const auto end = offset + size;
+    const auto counting = [&](std::span<const std::byte> bytes) {
+      sink(bytes);
+      offset += bytes.size();
+      attempts.progressed();
+    };
+    while (offset < end) {
+      const auto before = offset;
+      const auto response =
+          service_->attempt(attempts, range(object, offset, end, counting), operation);
+      if (response) check_range(*response, operation, before, end);
+      if (response && offset < end && !attempts.wait("the answer is too short")) {
+        throw Error{"the service's answers are too short", {.object = object.uri.text()}};
+      }
+    }
+  }
+
+  /// Throws `WrongChecksum` unless a content has the object's checksum. `checksum` is the
+  /// content's. Asks the service for the checksum of an object that was listed.
+  void verify(const ObjectInfo& object, Crc32c checksum, buckets::ByteSource& content) const {
+    const auto current = object.listed ? stat(object.uri) : object;
+    if (current.etag != object.etag) {
+      throw NotFound{"the object has been overwritten", {.object = object.uri.text()}};
+    }
+    if (fits(current.checksum, checksum, content, object.size)) return;
+    throw buckets::WrongChecksum{"the checksum of the received bytes is wrong",
+                                 {.object = object.uri.text()}};
+  }
+
+  /// Removes an object. Does nothing if there is none.
+  void remove(const Uri& uri) const {
+    const Operation operation{uri, "s3:DeleteObject"};
+    const auto response = service_->call(detail::object_request("DELETE", uri), operation);
+    if (response.status == 404 && Problem::of(response).code != "NoSuchBucket") return;
+    if (!response.succeeded()) service_->fail(response, operation);
+  }
+
+  /// Throws unless the service has stored bytes as they were sent: it says so by a CRC-32C, or by
+  /// an ETag that is their MD5. An answer with neither is trusted.
+  static void confirm(const http::Response& response, std::span<const std::byte> bytes,
+                      Crc32c checksum, const Uri& uri) {
+    const auto stored = read_checksum(response);
+    buckets::MemorySource content{bytes};
+    if (stored.kind == Checksum::md5_of_parts) return;
+    if (fits(stored, checksum, content, bytes.size())) return;
+    throw Error{"the service stored other bytes than were sent", {.object = uri.text()}};
+  }
+
+  /// Returns the object if an earlier attempt has written it and the answer was lost.
+  [[nodiscard]] ObjectInfo own_write(const Operation& operation, const std::string& token) const {
+    auto object = find(operation.uri);
+    if (object && object->written_by == token) return *std::move(object);
+    throw PreconditionFailed{"somebody else has changed the object",
+                             {.object = operation.uri.text()}};
+  }
+
+  /// The header by which an object says which write it is of.
+  static constexpr const char* token_header = "x-amz-meta-seqtrain-write";
+
+ private:
+  static ObjectInfo read_properties(const http::Response& response, const Uri& uri) {
+    const auto size = parse_number<std::uint64_t>(response.find("Content-Length").value_or(""));
+    const auto etag = plain_etag(response.find("ETag").value_or(""));
+    if (!size || etag.empty()) {
+      throw Error{"the service gave no size or no ETag", {.object = uri.text()}};
+    }
+    return {.uri = uri,
+            .etag = etag,
+            .size = *size,
+            .written_by = response.find(token_header).value_or(""),
+            .modified = response.find("Last-Modified").value_or(""),
+            .checksum = read_checksum(response)};
+  }
+
+  /// Returns the size of an object's first part, or 0 if the service does not tell.
+  [[nodiscard]] std::uint64_t size_of_part(const ObjectInfo& object) const {
+    const Operation operation{object.uri, "s3:GetObject"};
+    auto request = detail::object_request("HEAD", object.uri, "partNumber=1");
+    request.headers.push_back({"If-Match", '"' + object.etag + '"'});
+    const auto response = service_->call(request, operation);
+    const auto size = parse_number<std::uint64_t>(response.find("Content-Length").value_or(""));
+    const auto parts = parse_number<std::uint64_t>(object.etag.substr(object.etag.find('-') + 1));
+    if (!response.succeeded() || !size || !parts || *size == 0) return 0;
+    const bool equal_parts = (object.size + *size - 1) / *size == *parts;
+    return equal_parts ? *size : 0;
+  }
+
+  static std::string read_page(const http::Response& response, const Uri& prefix,
+                               const std::function<void(const ObjectInfo&)>& found) {
+    const auto root = XmlReader::parse(response.body);
+    if (root.name != "ListBucketResult") {
+      throw Error{"the service sent no list", {.object = prefix.text()}};
+    }
+    const bool encoded = root.text_of("EncodingType") == "url";
+    for (const auto& child : root.children) {
+      if (child.name != "Contents") continue;
+      const auto key = child.text_of("Key");
+      const auto size = parse_number<std::uint64_t>(child.text_of("Size"));
+      ObjectInfo object{{prefix.bucket, encoded ? detail::decode_name(key) : key}};
+      object.etag = plain_etag(child.text_of("ETag"));
+      object.modified = child.text_of("LastModified");
+      object.listed = true;
+      if (!size || !object.uri.name.starts_with(prefix.name)) {
+        throw Error{"the service sent a list of something else", {.object = prefix.text()}};
+      }
+      object.size = *size;
+      found(object);
+    }
+    const auto next = root.text_of("NextContinuationToken");
+    if (root.text_of("IsTruncated") == "true" && next.empty()) {
+      throw Error{"the service sent a list without an end", {.object = prefix.text()}};
+    }
+    return root.text_of("IsTruncated") == "true" ? next : "";
+  }
+
+  static http::Request range(const ObjectInfo& object, std::uint64_t begin, std::uint64_t end,
+                             const http::BodySink& sink) {
+    auto request = detail::object_request("GET", object.uri);
+    request.headers = {{"Range", "bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1)},
+                       {"If-Match", '"' + object.etag + '"'}};
+    request.max_answer = end - begin;
+    request.sink = sink;
+    return request;
+  }
+
+  void check_range(const http::Response& response, const Operation& operation, std::uint64_t begin,
+                   std::uint64_t end) const {
+    if (response.status == 412) {
+      throw NotFound{"the object has been overwritten", {.object = operation.uri.text()}};
+    }
+    if (!response.succeeded()) service_->fail(response, operation);
+    const auto range = response.find("Content-Range").value_or("");
+    const auto wanted = "bytes " + std::to_string(begin) + "-";
+    const bool whole = response.status == 200 && begin == 0;
+    if (whole || (response.status == 206 && range.starts_with(wanted) && end > begin)) return;
+    throw http::TrustError{"the service sent another range than was asked for",
+                           {.object = operation.uri.text()}};
+  }
+
+  std::unique_ptr<Service> service_;
+};
+
+}  // namespace seqtrain::s3

@@ -1,0 +1,307 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/http/attempt.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/http/renewed.hpp>
+#include <seqtrain/http/timing.hpp>
+#include <seqtrain/s3/credentials.hpp>
+#include <seqtrain/s3/signature.hpp>
+#include <seqtrain/s3/uri.hpp>
+#include <seqtrain/s3/xml.hpp>
+
+namespace seqtrain::s3 {
+
+using http::Forbidden, http::NotFound;
+
+/// The error that an object is another one than the request requires.
+struct PreconditionFailed : Error {
+  using Error::Error;
+};
+
+/// Options of `Service`.
+struct ServiceOptions {
+  std::string region = "us-east-1";
+  std::optional<http::Url> endpoint = {};  ///< of another service than Amazon's
+  bool path_style = false;                 ///< puts the bucket into the path, not into the host
+  bool dual_stack = false;                 ///< uses Amazon's addresses that also have IPv6
+  http::RetryPolicy retry = {};
+  http::Timing timing = {};
+  http::Log log = {};
+};
+
+/// A storage operation, as error messages name it.
+struct Operation {
+  Uri uri;
+  std::string permission;  ///< the permission that it needs, e.g. `s3:GetObject`
+};
+
+/// What an answer says about an error. The other parts of such an answer may have secrets.
+struct Problem {
+  std::string code = {};
+  std::string message = {};
+
+  /// Reads the code and the message of an answer. An answer in another form gives none.
+  static Problem of(const http::Response& response) {
+    if (response.body.substr(0, 512).find("<Error") == std::string::npos) return {};
+    try {
+      const auto root = XmlReader::parse(response.body);
+      if (root.name != "Error") return {};
+      return {plain(root.text_of("Code"), 80), plain(root.text_of("Message"), 300)};
+    } catch (const InputError&) {
+      return {};
+    }
+  }
+
+ private:
+  static std::string plain(std::string text, std::size_t most) {
+    text = text.substr(0, most);
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    std::replace_if(text.begin(), text.end(), control, ' ');
+    return text;
+  }
+};
+
+/// Returns why another attempt may succeed after an answer, or nothing if the answer is final.
+inline std::optional<std::string> reason_to_repeat(const http::Response& response) {
+  const auto code = Problem::of(response).code;
+  const bool conflict = code == "ConditionalRequestConflict" || code == "OperationAborted";
+  const bool failed = response.succeeded() && (code == "InternalError" || code == "SlowDown");
+  const bool slow = code == "RequestTimeout" || code == "SlowDown" || code == "ServiceUnavailable";
+  if (!http::is_retryable(response.status) && !conflict && !failed && !slow) return {};
+  return "status " + std::to_string(response.status) + (code.empty() ? "" : " (" + code + ")");
+}
+
+/// Sends requests to S3 or to a service that speaks as S3. It signs them, repeats them if that may
+/// help, and turns failures into plain errors. It sets its clock by the service's once, goes to the
+/// bucket's own region, and renews keys that are refused. It follows no redirects. Several threads
+/// may use it.
+class Service {
+ public:
+  Service(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
+          ServiceOptions options)
+      : options_{std::move(options)},
+        transport_{std::move(transport)},
+        credentials_{std::move(credentials)},
+        keys_{"the keys",
+              [this] {
+                return credentials_->fetch(
+                    {*transport_, options_.retry, options_.timing, options_.log});
+              },
+              options_.timing, options_.log} {
+    options_.retry.validate();
+    options_.timing.stop = stop_.get_token();
+    transport_->stop_at(stop_.get_token());
+  }
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Makes running requests end soon with an `Error`, and later ones at once. Any thread may call
+  /// it.
+  void cancel() noexcept { stop_.request_stop(); }
+
+  [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
+
+  /// Returns the waits between the attempts of an operation.
+  [[nodiscard]] http::Retry retry(const Operation& operation) const {
+    return {options_.retry, options_.timing, options_.log, operation.uri.text()};
+  }
+
+  /// Sends a request until an answer comes that needs no other attempt, whatever its status. The
+  /// request's target is that of the bucket: `/name?query`, encoded. Sets `repeated`, if given, to
+  /// true if an earlier attempt may have been carried out.
+  http::Response call(const http::Request& request, const Operation& operation,
+                      bool* repeated = nullptr) {
+    auto attempts = retry(operation);
+    while (true) {
+      auto response = attempt(attempts, request, operation);
+      if (repeated != nullptr) *repeated = attempts.attempts() > 0;
+      if (response) return *std::move(response);
+    }
+  }
+
+  /// Makes one attempt. Returns nothing if it failed and the wait before the next one is over.
+  /// Throws if no more attempts are allowed.
+  std::optional<http::Response> attempt(http::Retry& attempts, const http::Request& request,
+                                        const Operation& operation) {
+    throw_if_cancelled(operation);
+    return http::attempt(
+        attempts, options_.timing, [&] { return exchange(request, operation.uri.bucket); },
+        &reason_to_repeat,
+        [&](const http::Response& response) {
+          throw_if_cancelled(operation);
+          fail(response, operation);
+        },
+        [&](const http::TransportError& error) {
+          throw_if_cancelled(operation);
+          give_up(error, operation);
+        });
+  }
+
+  /// Throws the error that an answer reports.
+  [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
+    const auto [code, message] = Problem::of(response);
+    const auto text = (code.empty() ? "" : ": " + code) + (message.empty() ? "" : ": " + message);
+    const Where where{.object = operation.uri.text()};
+    const auto account = credentials_->account();
+    const auto status = response.status;
+    if (code == "NoSuchBucket") throw NotFound{"no such bucket", where};
+    if (status == 404) throw NotFound{"no such bucket or object" + text, where};
+    if (status == 412) throw PreconditionFailed{"somebody else has changed the object", where};
+    if (code == "ExpiredToken" || code == "InvalidToken" || code == "TokenRefreshRequired") {
+      throw Forbidden{"the service does not accept " + account + " any more" + text, where,
+                      "fetch new keys, for example by logging in again"};
+    }
+    if (code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || status == 401) {
+      throw Forbidden{"the service does not accept " + account + text, where};
+    }
+    if (code == "RequestTimeTooSkewed") {
+      throw Forbidden{"this machine's clock is wrong" + text, where, "set the clock"};
+    }
+    if (const auto region = region_of(response)) {
+      throw InputError{"the bucket is in the region " + *region + text, where,
+                       "set AWS_REGION=" + *region};
+    }
+    if (status == 301 || status == 307) {
+      throw InputError{"the bucket is at another address" + text, where,
+                       "see AWS_REGION and AWS_ENDPOINT_URL"};
+    }
+    if (status == 403) {
+      const bool reads = operation.permission == "s3:GetObject";
+      const std::string more =
+          reads ? "; without s3:ListBucket, a missing object looks like this too" : "";
+      throw Forbidden{account + " may not do this" + text, where,
+                      "the permission " + operation.permission + " is needed" + more};
+    }
+    throw Error{"the service answered " + std::to_string(status) + text, where};
+  }
+
+ private:
+  void throw_if_cancelled(const Operation& operation) const {
+    if (stop_.stop_requested()) throw Error{"was cancelled", {.object = operation.uri.text()}};
+  }
+
+  /// Throws the error for a request that got no answer.
+  [[noreturn]] void give_up(const http::TransportError& error, const Operation& operation) const {
+    const auto problem = std::string{"the service cannot be reached: "} + error.what();
+    if (!options_.endpoint) throw Error{problem, {.object = operation.uri.text()}};
+    throw InputError{problem, {.object = operation.uri.text()}, "see AWS_ENDPOINT_URL"};
+  }
+
+  /// Sends one request. What a refusal tells about the clock, the region and the keys is put right
+  /// once.
+  http::Response exchange(const http::Request& request, const std::string& bucket) {
+    bool clock = true, region = true, renewal = true;
+    while (true) {
+      const auto keys = keys_.get();
+      auto response = transport_->send(addressed(request, bucket, keys));
+      if (response.succeeded()) return response;
+      const auto code = Problem::of(response).code;
+      const bool unknown = request.method == "HEAD" && response.status == 400;
+      const bool expired = code == "ExpiredToken" || code == "InvalidToken" || unknown;
+      if (std::exchange(region, false) && go_to_region(response, bucket)) continue;
+      if (std::exchange(clock, false) && set_clock(response, code)) continue;
+      if (expired && !keys.session_token.empty() && std::exchange(renewal, false)) {
+        keys_.refuse(keys);
+        continue;
+      }
+      return response;
+    }
+  }
+
+  /// Returns the request with its address, and signed unless there are no keys.
+  http::Request addressed(http::Request request, const std::string& bucket, const Keys& keys) {
+    const auto region = region_for(bucket);
+    request.url = address(bucket, region, request.url.target);
+    if (keys.access_key.empty()) return request;
+    const bool protected_by_tls = request.url.scheme == "https";
+    const auto hash = protected_by_tls ? unsigned_payload : sha256_hex(request.body);
+    sign(request, keys, {region, options_.timing.wall_seconds() + ahead_}, hash);
+    return request;
+  }
+
+  [[nodiscard]] http::Url address(const std::string& bucket, const std::string& region,
+                                  const std::string& target) const {
+    // The certificates of *.s3.amazonaws.com are not for names with dots.
+    const bool in_path = options_.path_style || bucket.find('.') != bucket.npos;
+    auto url = options_.endpoint.value_or(http::Url{"https", "s3", "443"});
+    if (!options_.endpoint) {
+      const std::string end = region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com";
+      url.host += (options_.dual_stack ? ".dualstack." : ".") + region + end;
+    }
+    auto path =
+        url.target.ends_with('/') ? url.target.substr(0, url.target.size() - 1) : url.target;
+    if (in_path) path += "/" + bucket;
+    if (!in_path) url.host = bucket + "." + url.host;
+    url.target = path + target;
+    return url;
+  }
+
+  std::string region_for(const std::string& bucket) {
+    const std::lock_guard lock{mutex_};
+    const auto found = regions_.find(bucket);
+    return found == regions_.end() ? options_.region : found->second;
+  }
+
+  /// Returns the region that a refusal names.
+  static std::optional<std::string> region_of(const http::Response& response) {
+    if (response.status != 301 && response.status != 307 && response.status != 400) return {};
+    auto region = response.find("x-amz-bucket-region");
+    if (!region || region->empty() || region->size() > 64) return {};
+    const auto fits = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    };
+    return std::ranges::all_of(*region, fits) ? region : std::nullopt;
+  }
+
+  /// Returns true if the bucket is in another region than was known.
+  bool go_to_region(const http::Response& response, const std::string& bucket) {
+    const auto region = region_of(response);
+    if (!region || *region == region_for(bucket)) return false;
+    if (options_.log) options_.log("the bucket " + bucket + " is in the region " + *region);
+    const std::lock_guard lock{mutex_};
+    regions_[bucket] = *region;
+    return true;
+  }
+
+  /// Returns true if the service refuses the time, and its own time is known now. An answer to HEAD
+  /// has no code, so the difference decides.
+  bool set_clock(const http::Response& response, const std::string& code) {
+    constexpr std::int64_t allowed = 5 * 60;
+    const auto date = http::parse_http_date(response.find("Date").value_or(""));
+    if (!date || response.status != 403) return false;
+    const std::int64_t ahead = *date - options_.timing.wall_seconds();
+    const auto off = std::abs(ahead - ahead_);
+    if (code != "RequestTimeTooSkewed" && (!code.empty() || off < allowed)) return false;
+    if (options_.log) {
+      options_.log("this machine's clock is off by " + std::to_string(-ahead) +
+                   " seconds; the service's time is used");
+    }
+    ahead_ = ahead;
+    return true;
+  }
+
+  std::stop_source stop_;
+  ServiceOptions options_;
+  std::unique_ptr<http::Transport> transport_;
+  std::unique_ptr<Credentials> credentials_;
+  http::Renewed<Keys> keys_;
+  std::atomic<std::int64_t> ahead_ = 0;  ///< seconds of the service's clock before this machine's
+  std::mutex mutex_;
+  std::map<std::string, std::string> regions_;  ///< of buckets in another region than the options'
+};
+
+}  // namespace seqtrain::s3

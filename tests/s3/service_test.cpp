@@ -1,0 +1,147 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/s3/service.hpp>
+
+#include "support/fake_s3.hpp"
+#include "support/problem_of.hpp"
+
+namespace seqtrain::tests {
+namespace {
+
+using s3::Uri;
+
+http::Response refusal(int status, const std::string& code) {
+  return {status, {}, "<Error><Code>" + code + "</Code><Message>text</Message></Error>"};
+}
+
+/// Returns the error of a write that the service answers like that, always.
+std::string problem_of_answer(const http::Response& answer) {
+  OfflineS3 service;
+  service.answers = [&](const auto&) { return answer; };
+  const auto client = service.client();
+  return problem_of([&] { (void)client.put({"bucket", "a"}, "text"); });
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(S3Service, SetsItsClockByTheServiceOnce) {
+  OfflineS3 service;
+  service.storage.ahead = -3 * 3600;
+  const auto client = service.client();
+  (void)client.put({"bucket", "a"}, "text");
+  EXPECT_EQ(service.requests, 2);
+  (void)client.put({"bucket", "a"}, "text");
+  EXPECT_EQ(service.requests, 3);
+  EXPECT_TRUE(has(service.log, "clock is off by 10800 seconds")) << service.log;
+}
+
+TEST(S3Service, ReadsWithAWrongClockToo) {  // an answer to HEAD has no code
+  OfflineS3 service;
+  service.storage.write("a", "text");
+  service.storage.ahead = 2 * 3600;
+  EXPECT_EQ(service.client().stat({"bucket", "a"}).size, 4U);
+}
+
+TEST(S3Service, GoesToTheBucketsRegionAndStaysThere) {
+  OfflineS3 service;
+  service.storage.region = "eu-north-1";
+  const auto client = service.client();
+  EXPECT_FALSE(client.find({"bucket", "a"}));
+  EXPECT_EQ(service.requests, 2);
+  (void)client.put({"bucket", "a"}, "text");
+  EXPECT_EQ(service.requests, 3);
+}
+
+TEST(S3Service, NamesTheRegionThatItCannotReach) {
+  const auto said = problem_of_answer(
+      {301, {{"x-amz-bucket-region", "eu-north-1"}}, refusal(301, "PermanentRedirect").body});
+  EXPECT_TRUE(has(said, "set AWS_REGION=eu-north-1")) << said;
+  EXPECT_TRUE(has(problem_of_answer({307, {{"Location", "http://elsewhere/"}}, {}}),
+                  "the bucket is at another address"));
+}
+
+TEST(S3Service, RenewsKeysThatHaveExpiredOnce) {
+  OfflineS3 service;
+  service.storage.refused_token = "token-1";
+  const auto client = service.client();
+  (void)client.put({"bucket", "a"}, "text");
+  EXPECT_EQ(service.transport->seen().back().header("x-amz-security-token"), "token-2");
+  EXPECT_EQ(service.requests, 2);
+}
+
+TEST(S3Service, SaysWhatIsRefusedAndShowsNoSecret) {
+  const auto expired = problem_of_answer(refusal(400, "ExpiredToken"));
+  EXPECT_TRUE(has(expired, "does not accept the role test any more")) << expired;
+  const auto denied = problem_of_answer(refusal(403, "AccessDenied"));
+  EXPECT_TRUE(has(denied, "the permission s3:PutObject is needed")) << denied;
+  EXPECT_TRUE(has(problem_of_answer(refusal(404, "NoSuchBucket")), "no such bucket"));
+  EXPECT_TRUE(has(problem_of_answer(refusal(403, "SignatureDoesNotMatch")), "does not accept"));
+  EXPECT_TRUE(has(problem_of_answer(refusal(403, "RequestTimeTooSkewed")), "clock is wrong"));
+  EXPECT_TRUE(has(problem_of_answer({418, {}, "<html>"}), "answered 418"));
+  EXPECT_FALSE(has(
+      problem_of_answer({400, {}, "<Error><Code>a\nb</Code><Key>secret</Key></Error>"}), "secret"));
+}
+
+TEST(S3Service, WaitsWhenTheServiceAsksToSlowDown) {
+  OfflineS3 service;
+  int left = 3;
+  service.answers = [&](const auto&) -> std::optional<http::Response> {
+    if (left-- > 0) return refusal(503, "SlowDown");
+    return {};
+  };
+  (void)service.client().put({"bucket", "a"}, "text");
+  EXPECT_EQ(service.time.sleeps(), (std::vector<double>{1, 2, 4}));
+  EXPECT_TRUE(has(service.log, "status 503 (SlowDown); trying again")) << service.log;
+}
+
+TEST(S3Service, RepeatsAConflictOfConditionalWrites) {
+  OfflineS3 service;
+  int left = 1;
+  service.answers = [&](const auto&) -> std::optional<http::Response> {
+    if (left-- > 0) return refusal(409, "ConditionalRequestConflict");
+    return {};
+  };
+  EXPECT_NO_THROW((void)service.client().put({"bucket", "a"}, "text", {.if_etag = ""}));
+}
+
+/// Returns the address to which a request for an object is sent.
+std::string address_of(s3::ServiceOptions options, const std::string& bucket) {
+  std::string address;
+  auto fake = std::make_unique<FakeTransport>([&](const FakeTransport::Seen& seen) {
+    address = seen.origin + seen.target;
+    return http::Response{404};
+  });
+  const s3::Client client{std::make_unique<s3::Service>(
+      std::move(fake), std::make_unique<s3::Anonymous>(), std::move(options))};
+  EXPECT_FALSE(client.find({bucket, "a b/ü"}));
+  return address;
+}
+
+TEST(S3Service, PutsTheBucketIntoTheHostOrThePath) {
+  EXPECT_EQ(address_of({.region = "eu-west-1"}, "bucket"),
+            "https://bucket.s3.eu-west-1.amazonaws.com/a%20b/%C3%BC");
+  EXPECT_EQ(address_of({.region = "eu-west-1"}, "my.bucket"),
+            "https://s3.eu-west-1.amazonaws.com/my.bucket/a%20b/%C3%BC");
+  EXPECT_EQ(address_of({.region = "cn-north-1", .dual_stack = true}, "bucket"),
+            "https://bucket.s3.dualstack.cn-north-1.amazonaws.com.cn/a%20b/%C3%BC");
+  const auto endpoint = http::Url::parse("https://host:9000/below/", "test");
+  EXPECT_EQ(address_of({.endpoint = endpoint, .path_style = true}, "bucket"),
+            "https://host:9000/below/bucket/a%20b/%C3%BC");
+  EXPECT_EQ(address_of({.endpoint = endpoint}, "bucket"),
+            "https://bucket.host:9000/below/a%20b/%C3%BC");
+}
+
+TEST(S3Service, AfterACancelNothingIsAsked) {
+  OfflineS3 service;
+  const auto client = service.client();
+  client.cancel();
+  EXPECT_THROW((void)client.put({"bucket", "a"}, "text"), Error);
+  EXPECT_EQ(service.requests, 0);
+}
+
+}  // namespace
+}  // namespace seqtrain::tests
