@@ -128,6 +128,9 @@ TEST(PredictFlagsTest, RefuseAModelWithoutSuchAnswers) {
   const predict::Task one{.labels = {"a", "b"}}, score{.labels = {"a"}};
   const predict::Task several{.labels = {"a"}, .problem_type = ProblemType::multi_label};
   const predict::Task number{.labels = {"a"}, .problem_type = ProblemType::regression};
+  EXPECT_EQ(problem("--top-k=2", several), "nothing was thrown");
+  EXPECT_EQ(problem("--top-k=2", number),
+            "--top-k: is for models with labels; this one answers a number");
   for (const char* flag : {"--min-score=0.5", "--most-uncertain=5"}) {
     EXPECT_EQ(problem(flag, one), "nothing was thrown");
     EXPECT_NE(problem(flag, number), "nothing was thrown");

@@ -393,6 +393,11 @@ TEST_F(TrainFlagsTest, RefuseWhatDoesNotGoWithFolds) {
   EXPECT_EQ(problem("--test-file=b.csv"), "--test-file: " + none + " to be tested");
   EXPECT_EQ(problem("--push-to-hub=me/model"), "--push-to-hub: " + none);
   EXPECT_EQ(problem("--calibrate=yes"), "--calibrate: " + none);
+  EXPECT_EQ(problem("--model-name=a.pth"), "--model-name: " + none);
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--train-file=a.csv", "--folds=3", "--lora-rank=2", "--merge-adapter"});
+            }),
+            "--merge-adapter: " + none);
   EXPECT_TRUE(problem("--hp-tune=y").starts_with("--hp-tune: does not go with --folds"));
   EXPECT_TRUE(problem("--resume=checkpoint-9").starts_with("--resume: does not go with --folds"));
   EXPECT_EQ(problem("--resume=auto"), "nothing was thrown");
@@ -452,6 +457,12 @@ TEST_F(TrainFlagsTest, CheckTheSplitsOfAFile) {
   };
   EXPECT_EQ(with_splits("a,0,train\nb,1,dev\n").test_file, "");
   EXPECT_NE(with_splits("a,0,train\nb,1,dev\nc,1,test\n").test_file, "");
+  EXPECT_NE(with_splits("a,0,train\nb,1,dev\nc,,test\n").test_file, "");
+  EXPECT_EQ(with_splits("a,0,train\nb,1,dev\nc,,test\n", {"--skip-unlabelled"}).test_file, "");
+  EXPECT_EQ(
+      problem("a,0,train\nb,,dev\n", {"--skip-unlabelled"}),
+      ".csv: part: names no record with a label for dev; --dev-fraction 0.1 holds out a tenth of "
+      "those for train");
   EXPECT_EQ(with_splits("a,0,train\nb,1,test\n", {"--dev-fraction=0.5"}).dev_file, "");
   EXPECT_EQ(
       problem("a,0,train\nb,1,test\n"),

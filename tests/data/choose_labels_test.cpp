@@ -233,5 +233,17 @@ TEST(ChooseLabels, TakesTheFieldsOfTheNumbersOfPeople) {
             "the order of the probabilities");
 }
 
+TEST(ChooseLabels, RefusesSeveralTargetsOfARegression) {
+  const tests::TemporaryFile file{"text,v,a,\"v,a\"\nx,3,1,2\n", ".csv"};
+  const auto choose = [&](const std::string& field) {
+    return choose_labels({}, {}, file.path(),
+                         {.label_field = field, .problem_type = ProblemType::regression});
+  };
+  EXPECT_EQ(choose("v").problem_type(), ProblemType::regression);
+  EXPECT_EQ(choose("v,a").problem_type(), ProblemType::regression);  // is one field
+  EXPECT_NE(problem_of([&] { choose("a,v"); }).find("regression has one target"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

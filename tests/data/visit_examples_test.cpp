@@ -71,6 +71,29 @@ TEST(VisitExamples, ReadsTheRecordsOfASplit) {
             (std::vector<std::string>{"b", "e"}));
 }
 
+TEST(VisitExamples, CountsNoRecordsOfASplitThatAreLeftOut) {
+  const tests::TemporaryDirectory directory;
+  const auto count = [&](const std::string& name, const std::string& text, ReadOptions options) {
+    options.split_field = "part";
+    return count_splits(tests::write_file(directory / name, text), options);
+  };
+  const std::string table = "text,label,part\na,x,train\nb,,train\nc,y,dev\nd,,test\n";
+  const std::string lines =
+      "{\"text\": \"a\", \"label\": [\"x\"], \"part\": \"train\"}\n"
+      "{\"text\": \"b\", \"label\": null, \"part\": \"train\"}\n"
+      "{\"text\": \"c\", \"label\": [], \"part\": \"dev\"}\n"
+      "{\"text\": \"d\", \"part\": \"test\"}\n";
+  for (const auto& [name, text] : {std::pair{"a.csv", table}, {"a.jsonl", lines}}) {
+    EXPECT_EQ(count(name, text, {}), (std::array<std::size_t, 4>{0, 2, 1, 1})) << name;
+    EXPECT_EQ(count(name, text, {.skip_unlabelled = true}),
+              (std::array<std::size_t, 4>{0, 1, 1, 0}))
+        << name;
+  }
+  EXPECT_EQ(count("b.csv", "text,x,y,part\na,1,0,train\nb,0,1,test\n",
+                  {.label_field = "x,y", .skip_unlabelled = true}),
+            (std::array<std::size_t, 4>{0, 1, 0, 1}));
+}
+
 TEST(VisitExamples, RefusesAnUnknownSplit) {
   const tests::TemporaryDirectory directory;
   const auto file =

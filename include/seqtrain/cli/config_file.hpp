@@ -33,9 +33,6 @@ inline std::string config_text(const json::Value& value) {
   for (const auto& item : value.items()) {
     if (item.is_array()) throw item.error("expected a text or a number");
     parts.push_back(config_text(item));
-    if (parts.back().find(',') != std::string::npos) {
-      throw item.error("must not contain a comma, which stands between values");
-    }
   }
   return flag_text(parts);
 }

@@ -117,6 +117,8 @@ struct PredictFlags {
   void require_answers(const predict::Task& task) const {
     const bool one = task.problem_type == ProblemType::single_label && task.labels.size() > 1;
     const std::string problem = "is for models that choose between labels";
+    cli::require(top_k == 0 || task.problem_type != ProblemType::regression, "top-k",
+                 "is for models with labels; this one answers a number");
     cli::require(min_score == 0 || one, "min-score", problem + ", one for each text");
     cli::require(most_uncertain == 0 || one || task.problem_type == ProblemType::multi_label,
                  "most-uncertain", problem);

@@ -161,10 +161,17 @@ inline ReadOptions read_options(const EncodeFileOptions& options, const Labels& 
   return read;
 }
 
-/// Applies `fraction` to a number of examples. Throws `InputError` if nothing remains.
-inline std::size_t kept_of(std::size_t total, const std::string& name, double fraction) {
+/// Applies `fraction` to a number of examples. Throws `InputError` if nothing remains. `unlabelled`
+/// records were left out before.
+inline std::size_t kept_of(std::size_t total, const std::string& name, double fraction,
+                           std::size_t unlabelled = 0) {
   const auto kept = static_cast<std::size_t>(std::nearbyint(static_cast<double>(total) * fraction));
   if (kept > 0) return kept;
+  if (total == 0 && unlabelled > 0) {
+    throw InputError{"none of its records has a label",
+                     {.object = name},
+                     "name the field of the label with --label-field, or leave out this file"};
+  }
   throw InputError{total == 0 ? "holds no example" : "the fraction leaves no example",
                    {.object = name}};
 }
@@ -201,11 +208,13 @@ template <class T, class Append>
 EncodedFile encode_all(const std::string& name, const T& tokenizer, const Labels& labels,
                        const EncodeFileOptions& options, const Append& append_to) {
   const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id(), labels.targets()};
-  const auto kept = [&](const auto& out) { return kept_of(out.size(), name, options.fraction); };
+  const auto kept = [&](const auto& out, const Counts& counts) {
+    return kept_of(out.size(), name, options.fraction, counts.left_out);
+  };
   if (!options.file.empty()) {
     EncodedFileWriter writer{options.file, empty, options.encode.max_length};
     const Counts counts = append_to(writer);
-    writer.commit(kept(writer), counts.left_out, counts.empty_texts);
+    writer.commit(kept(writer, counts), counts.left_out, counts.empty_texts);
     return open_encoded_file(options.file, tokenizer, labels);
   }
   EncodedFile result{.set = empty, .max_length = options.encode.max_length};
@@ -213,7 +222,7 @@ EncodedFile encode_all(const std::string& name, const T& tokenizer, const Labels
   result.left_out = counts.left_out;
   result.empty_texts = counts.empty_texts;
   result.total = result.set.size();
-  result.set.truncate(kept(result.set));
+  result.set.truncate(kept(result.set, counts));
   result.set.shrink_to_fit();
   return result;
 }

@@ -26,8 +26,8 @@ namespace seqtrain::data {
 
 /// The place of an example in its file and in the encoded set.
 struct ExamplePlace {
-  std::size_t row = 0;     ///< in the set that `encode_file` makes, counted from 0
-  std::size_t record = 0;  ///< in the file, counted from 1, including records without a gold label
+  std::size_t row = 0;     ///< its number in the set of `encode_file`, counted from 0
+  std::size_t record = 0;  ///< its number in the file from 1, records without a gold label included
 };
 
 /// Calls `visit(place, example)` for the examples that `encode_file` encodes, in order. If `rows`
@@ -78,12 +78,13 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
   return values;
 }
 
-/// Returns the number of records of each split, by its number in `Split`. Throws `InputError` if a
-/// record's split is unknown.
+/// Returns the number of records of each split, by its number in `Split`, without those that
+/// `skip_unlabelled` leaves out. Throws `InputError` if a record's split is unknown.
 [[nodiscard]] inline std::array<std::size_t, 4> count_splits(const std::filesystem::path& path,
                                                              ReadOptions options) {
-  options.labelled = false;
-  options.skip_unlabelled = false;
+  // A label in several fields is never missing.
+  const bool may_lack = options.label_field.find(',') == std::string::npos;
+  options.skip_unlabelled = options.labelled = options.skip_unlabelled && may_lack;
   options.split = Split::all;
   std::array<std::size_t, 4> counts{};
   visit_examples(path, options, Labels::regression(),

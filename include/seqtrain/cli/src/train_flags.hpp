@@ -130,10 +130,12 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::with_splits() const {
   const auto demand = [&](bool good, const std::string& problem, const std::string& advice) {
     if (!good) throw InputError{problem, {.object = train_file, .field = split_field}, advice};
   };
-  demand(count(data::Split::train) > 0, "names no record for train", "name another field");
+  const std::string none =
+      std::string{"names no record "} + (skip_unlabelled ? "with a label " : "") + "for ";
+  demand(count(data::Split::train) > 0, none + "train", "name another field");
   demand((count(data::Split::dev) > 0) != (dev_fraction > 0),
          dev_fraction > 0 ? "names records for dev, and --dev-fraction takes others for that"
-                          : "names no record for dev",
+                          : none + "dev",
          dev_fraction > 0 ? "leave out --dev-fraction"
                           : "--dev-fraction 0.1 holds out a tenth of those for train");
   flags.test_file = count(data::Split::test) > 0 ? train_file : "";
@@ -195,6 +197,8 @@ SEQTRAIN_SEPARATE void TrainFlags::take_folds(const Flags& flags) {
   const std::string none = ", which leaves no model";
   refuse(!test_file.empty() || !test_split.empty(), "test-file", none + " to be tested");
   refuse(!push_to_hub.empty(), "push-to-hub", none);
+  refuse(merge_adapter, "merge-adapter", none);
+  refuse(model_name != OutputFlags{}.model_name, "model-name", none);
   refuse(calibrates(), "calibrate", none);
   refuse(!teacher.empty(), "teacher", ", whose examples may lack labels");
   refuse(hp_tune, "hp-tune", ", whose figures are in metrics.json at its end");
@@ -298,6 +302,8 @@ SEQTRAIN_SEPARATE void TrainFlags::prefer_command_line(Flags& flags) {
   prefer("folds", "dev-fraction", dev_fraction, defaults.dev_fraction);
   prefer("folds", "dev-file", dev_file, defaults.dev_file);
   prefer("folds", "test-file", test_file, defaults.test_file);
+  prefer("folds", "merge-adapter", merge_adapter, ModelFlags{}.merge_adapter);
+  prefer("folds", "model-name", model_name, OutputFlags{}.model_name);
   prefer("lr-scheduler-type", "warmup-ratio", warmup_ratio, TrainingFlags{}.warmup_ratio);
   prefer("dataset", "train-file", train_file, defaults.train_file);
   prefer("dataset", "dev-file", dev_file, defaults.dev_file);
