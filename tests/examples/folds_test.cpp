@@ -92,12 +92,12 @@ TEST_F(Folds, PredictEachExampleByAModelThatHasNotLearnedFromIt) {
   EXPECT_TRUE(std::filesystem::exists(run() / "report.html"));
   EXPECT_FALSE(std::filesystem::exists(run() / "fold-1/model"));
   EXPECT_TRUE(std::filesystem::exists(run() / "fold-3/report.html"));
-  std::vector<std::filesystem::path> published;
-  for (const auto& entry : std::filesystem::directory_iterator{directory_ / "job"}) {
-    published.push_back(entry.path());
-  }
-  ASSERT_EQ(published.size(), 1U);
-  EXPECT_EQ(tests::read_file(published.front() / "out_of_fold.jsonl"),
+  const auto published = [&] {
+    const std::filesystem::directory_iterator folders{directory_ / "job"};
+    return std::vector<std::filesystem::path>{begin(folders), end(folders)};
+  };
+  ASSERT_EQ(published().size(), 1U);
+  EXPECT_EQ(tests::read_file(published().front() / "out_of_fold.jsonl"),
             tests::read_file(run() / "out_of_fold.jsonl"));
 
   // A finished fold is kept; another is trained to the same bits.
@@ -109,6 +109,12 @@ TEST_F(Folds, PredictEachExampleByAModelThatHasNotLearnedFromIt) {
   EXPECT_NE(ended.output.find("Fold 1 of 3 is finished"), std::string::npos) << ended.output;
   EXPECT_EQ(tests::read_file(run() / "out_of_fold.jsonl"), first);
   EXPECT_EQ(std::filesystem::last_write_time(run() / "fold-1/metrics.json"), kept);
+  EXPECT_EQ(published().size(), 1U);  // the results are there already
+  std::filesystem::remove(published().front() / "manifest.json");
+  ended = train(flags + file + " --resume auto");  // as if the first upload had been cut short
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  ASSERT_EQ(published().size(), 1U);
+  EXPECT_TRUE(std::filesystem::exists(published().front() / "manifest.json"));
   ended = train("--folds 3 --max-steps 3 --group-field writer --resume auto --train-file " + file);
   EXPECT_EQ(ended.code, 2) << ended.output;
   EXPECT_NE(ended.output.find("belongs to a cross-validation with another max-steps"),

@@ -46,6 +46,21 @@ TEST(CrossValidationPage, ListsLabelsAndTextsUnlessTheyAreToBeLeftOut) {
   EXPECT_EQ(page(false).find("same"), std::string::npos);
 }
 
+TEST(CrossValidationPage, SaysThatExamplesHaveNoPrediction) {
+  auto all = two_folds();
+  const auto page = [&] {
+    return cross_validation_page({.name = "run",
+                                  .file = "a.csv",
+                                  .all = all,
+                                  .label_errors = {},
+                                  .equal_texts = {},
+                                  .examples = 9});
+  };
+  EXPECT_EQ(page().find("have no prediction"), std::string::npos);
+  all.left_out = 3;
+  EXPECT_NE(page().find("<p>3 of 9 examples have no prediction"), std::string::npos);
+}
+
 TEST(CrossValidationPage, SaysThatNoLabelErrorWasFound) {
   const auto page = cross_validation_page(
       {.name = "run", .file = "a.csv", .all = two_folds(), .label_errors = {}, .equal_texts = {}});

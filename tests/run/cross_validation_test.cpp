@@ -45,7 +45,15 @@ TEST(CrossValidation, TakesTheFiguresOfEachFold) {
             R"("standard_deviation":0.3535533905932738,"each":[0.25,0.75]},"pearson":{"mean":null,)"
             R"("standard_deviation":null,"each":[null,0.5]}},"baseline":{)"
             R"("linear accuracy":{"mean":0.5,"standard_deviation":0.3535533905932738,)"
-            R"("each":[0.75,0.25]}},"label_errors":2,"equal_texts_with_different_labels":0}})");
+            R"("each":[0.75,0.25]}},"examples_without_prediction":0,)"
+            R"("label_errors":2,"equal_texts_with_different_labels":0}})");
+}
+
+TEST(CrossValidation, TellsHowManyExamplesHaveNoPrediction) {
+  EXPECT_EQ(left_out_warning(0, 9), "");
+  EXPECT_EQ(left_out_warning(3, 9),
+            "3 of 9 examples have no prediction in out_of_fold.jsonl, and their labels are not "
+            "looked at: a fold keeps at most 67108864 scores; take more folds");
 }
 
 class OutOfFoldTest : public testing::Test {

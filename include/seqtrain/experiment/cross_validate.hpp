@@ -110,6 +110,7 @@ class CrossValidation {
     }
     directory_.create();
     std::filesystem::remove(directory_.metrics(), none);
+    std::filesystem::remove(directory() / sink::Published::file_name, none);
     for (const auto& flags : folds) std::filesystem::remove(metrics_of(flags), none);
     json::Writer out;
     out.begin_object();
@@ -142,6 +143,7 @@ class CrossValidation {
     }
     std::ranges::sort(predictions_, {}, &run::OutOfFold::row);
     check_rows();
+    all.left_out = examples() - std::min(examples(), predictions_.size());
     results.dev = run::report_of(predictions_, labels_.names(), labels_.problem_type());
     if (has_names()) find_errors();
     find_equal_texts();
@@ -149,6 +151,13 @@ class CrossValidation {
     all.equal_texts = equal_texts_.empty() ? 0 : equal_texts_.back().group;
     write(results);
     tell(results);
+  }
+
+  /// Returns the number of examples in all folds.
+  [[nodiscard]] std::size_t examples() const {
+    std::size_t count = 0;
+    for (const auto& rows : rows_) count += rows.size();
+    return count;
   }
 
   /// Throws `InputError` unless each example has one prediction at most.
@@ -228,7 +237,8 @@ class CrossValidation {
                          });
   }
 
-  /// Writes metrics.json last, which tells that the cross-validation is finished.
+  /// Writes metrics.json last, which tells that the cross-validation is finished, and publishes
+  /// the results unless they are published already.
   void write(const run::Results& results) {
     const auto lock = directory_.lock();
     run::write_out_of_fold(directory() / "out_of_fold.jsonl", predictions_);
@@ -248,15 +258,19 @@ class CrossValidation {
                                .all = *results.cross_validation,
                                .label_errors = errors,
                                .equal_texts = equal,
+                               .examples = examples(),
                                .texts = given_.report_texts}));
     run::save(results, directory_.metrics());
     const std::vector<std::string> names{"metrics.json",      "report.html",
                                          "out_of_fold.jsonl", "label_errors.csv",
                                          "equal_texts.csv",   "label_errors.label_studio.json"};
-    sink::publish(job_, directory(), names, "folds_" + dated(std::chrono::system_clock::now()));
+    if (given_.job_dir.empty()) return;
+    sink::publish_once(job_, directory(), names,
+                       "folds_" + dated(std::chrono::system_clock::now()));
   }
 
   void tell(const run::Results& results) const {
+    log_.warning(run::left_out_warning(results.cross_validation->left_out, examples()));
     log_.info("\n" + report::align(page::fold_rows(*results.cross_validation, false)));
     if (!errors_.empty()) {
       log_.warning(std::to_string(errors_.size()) + " of " + std::to_string(predictions_.size()) +

@@ -17,14 +17,15 @@
 
 namespace seqtrain::page {
 
-/// What the page of a cross-validation shows.
+/// The content is all that the page of a cross-validation shows.
 struct CrossValidationContent {
-  std::string name;                                     ///< of its directory
-  std::string file;                                     ///< that was divided
-  const run::CrossValidation& all;                      ///< the figures
-  const std::vector<run::DoubtfulLabel>& label_errors;  ///< in their order
-  const std::vector<run::EqualText>& equal_texts;       ///< in the order of their groups
-  bool texts = true;                                    ///< shows texts of examples
+  std::string name;                 ///< the name of the cross-validation's directory
+  std::string file;                 ///< the training file, which was divided
+  const run::CrossValidation& all;  ///< the figures of the folds
+  const std::vector<run::DoubtfulLabel>& label_errors;  ///< the least likely label comes first
+  const std::vector<run::EqualText>& equal_texts;       ///< sorted by their groups
+  std::size_t examples = 0;  ///< the number of examples in the training file
+  bool texts = true;         ///< whether the page shows the texts of examples
 };
 
 /// Returns rows with the mean and the standard deviation of each figure, and its value in each fold
@@ -107,7 +108,10 @@ inline std::string equal_text_section(const CrossValidationContent& page) {
       " parts. For each, a model learned from the others and was evaluated on it; fold-1 and so "
       "on have the pages of these runs.</p>\n";
   body += "<section id=\"figures\"><h2>Figures</h2>\n" +
-          html::table(fold_rows(page.all, true), "Figures of the folds") + "</section>\n";
+          html::table(fold_rows(page.all, true), "Figures of the folds");
+  const std::string warning = run::left_out_warning(page.all.left_out, page.examples);
+  if (!warning.empty()) body += html::element("p", warning + ".");
+  body += "</section>\n";
   body += detail::label_error_section(page) + detail::equal_text_section(page);
   return html::framed(page.name, body);
 }

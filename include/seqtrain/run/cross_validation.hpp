@@ -22,6 +22,7 @@
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/label_errors.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/run/predictions.hpp>
 
 namespace seqtrain::run {
@@ -29,7 +30,7 @@ namespace seqtrain::run {
 /// A figure of each model of a cross-validation.
 struct FoldFigure {
   std::string name = {};
-  std::vector<double> each = {};  ///< of each fold; NaN if it has none
+  std::vector<double> each = {};  ///< the value in each fold; NaN if it has none
 
   /// NaN if a fold has no such figure.
   [[nodiscard]] double mean() const {
@@ -50,8 +51,9 @@ struct FoldFigure {
 /// The figures of a cross-validation, for `metrics.json`.
 struct CrossValidation {
   std::vector<FoldFigure> figures = {};
-  std::vector<FoldFigure> baseline = {};  ///< of simple models, if they were trained
+  std::vector<FoldFigure> baseline = {};  ///< those of simple models, if there are any
   std::size_t folds = 0;
+  std::size_t left_out = 0;      ///< examples that have no prediction, because they are too many
   std::size_t label_errors = 0;  ///< labels that are probably wrong
   std::size_t equal_texts = 0;   ///< texts that have different labels in different places
 };
@@ -75,7 +77,8 @@ inline void append(json::Writer& out, const CrossValidation& all) {
   out.key("cross_validation").begin_object().member("folds", all.folds);
   detail::append(out, "figures", all.figures);
   if (!all.baseline.empty()) detail::append(out, "baseline", all.baseline);
-  out.member("label_errors", all.label_errors)
+  out.member("examples_without_prediction", all.left_out)
+      .member("label_errors", all.label_errors)
       .member("equal_texts_with_different_labels", all.equal_texts)
       .end_object();
 }
@@ -146,6 +149,16 @@ inline void read_fold(std::vector<OutOfFold>& all, const std::filesystem::path& 
   for (auto& read : read_predictions(content.text(), "dev", file.string())) {
     all.push_back({std::move(read), fold});
   }
+}
+
+/// Returns the sentence that tells how many of the examples have no prediction, or "" if all have
+/// one. `KeptPredictions` leaves them out.
+[[nodiscard]] inline std::string left_out_warning(std::size_t left_out, std::size_t examples) {
+  if (left_out == 0) return {};
+  return std::to_string(left_out) + " of " + std::to_string(examples) +
+         " examples have no prediction in out_of_fold.jsonl, and their labels are not looked at: a "
+         "fold keeps at most " +
+         std::to_string(KeptPredictions::most_logits) + " scores; take more folds";
 }
 
 /// Writes `out_of_fold.jsonl`, one object a line for each example: `{"row": 1, "fold": 3, "gold":
