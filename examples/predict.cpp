@@ -130,6 +130,7 @@ void label_records(const Open& open, std::int64_t size, const cli::PredictFlags&
     log::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, model.maps_in_bf16()));
   }
+  log::log_on_stderr().lines(model.describe_embeddings());
   std::optional<model::AnyPredictor> other;
   if (!flags.compare.empty()) other.emplace(load_in(flags.compare));
   const auto label = [&](const auto& predictor, const auto& compared_with) {

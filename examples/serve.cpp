@@ -49,6 +49,7 @@ void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
                                    .needs_head = adapters.empty(),
                                    .embedding = embedding}};
     log.lines(model::describe(predictor.precision(), device, predictor.maps_in_bf16()));
+    log.lines(predictor.describe_embeddings());
     const serve::ModelFacts facts{.id = found.place,
                                   .dtype = std::string{model::dtype_name(predictor.precision())},
                                   .compute_type = device.is_cpu() ? "cpu" : "gpu"};

@@ -153,7 +153,10 @@ TEST_F(Predict, WritesEmbeddings) {
       "{\"text\": \"A dog runs.\", \"id\": 7}\n{\"text\": \"Two\", \"id\": 8}\n";
   const auto lines = predict(texts, "--embed --normalize --truncate-dim 3 --keep id");
   ASSERT_EQ(lines.code, 0) << lines.output;
-  const auto first = json::Document::parse(lines.output.substr(0, lines.output.find('\n')), "a");
+  EXPECT_NE(lines.output.find("Embeddings: mean"), std::string::npos) << lines.output;
+  const auto begin = lines.output.find('{');
+  const auto size = lines.output.find('\n', begin) - begin;
+  const auto first = json::Document::parse(lines.output.substr(begin, size), "a");
   EXPECT_EQ(first.root().at("id").integer(), 7);
   double square = 0;
   const auto numbers = first.root().at("embedding").items();
@@ -187,6 +190,7 @@ TEST_F(Predict, RefusesFlagsThatDoNotGoWithEmbeddings) {
   wrong("--embed --output-format csv", "--output-format: csv is for labels");
   wrong("--embed --output-format npy", "--output-format: npy needs an --output-file");
   wrong("--output-format npy --output-file x.npy", "--output-format: npy is for --embed");
+  wrong("--output-file x.npy", "--output-file: npy is for --embed");
   wrong("--normalize", "--normalize: is for --embed");
   wrong("--embed --truncate-dim 100000", "numbers, fewer than 100000");
 }

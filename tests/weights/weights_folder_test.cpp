@@ -47,6 +47,16 @@ class CheckpointTest : public testing::Test {
   tests::TemporaryDirectory directory_;
 };
 
+TEST(SentenceFolder, IsThatOfAnAdapterIfItHasModules) {
+  const tests::TemporaryDirectory base, adapter;
+  EXPECT_EQ(sentence_folder(base.path(), {}), base.path());
+  tests::write_file(adapter / adapter_config_name, "{}");
+  tests::write_file(adapter / "adapter_model.safetensors", "");
+  EXPECT_EQ(sentence_folder(adapter.path(), base.path()), base.path());
+  tests::write_file(adapter / "modules.json", "[]");
+  EXPECT_EQ(sentence_folder(adapter.path(), base.path()), adapter.path());
+}
+
 TEST_F(CheckpointTest, OpensOneFile) {
   copy("dtypes.safetensors", "model.safetensors");
   const WeightsFolder checkpoint{directory_.path()};

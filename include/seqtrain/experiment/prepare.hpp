@@ -83,7 +83,7 @@ struct Prepared {
   std::int64_t replicas;
   run::Results results;
   train::Pairs chosen = {};  ///< flags that are not given, with their values
-  double tokens_a_word = run::AdviceFacts::unknown;  ///< of the training texts
+  double tokens_a_word = run::AdviceFacts::unknown;  ///< those of the training texts
 
   [[nodiscard]] cli::StopSignalsOptions stop_options() const {
     if (checkpoints) return checkpoints->stop_options(flags);
@@ -204,14 +204,34 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   program.log.info("Texts are read as the sentence encoder asks: " + joined(ways));
 }
 
-/// Returns how a sentence encoder reads texts and pools its tokens, for the settings of a run.
-[[nodiscard]] inline std::string describe_pooling(const weights::SentenceForm& form) {
-  std::string text = form.mean_pooling ? "mean" : "cls";
-  if (form.normalizes) text += ", normalized";
-  if (form.max_length > 0) text += ", " + std::to_string(form.max_length) + " ids";
-  if (form.lowercases) text += ", lower case";
-  if (!form.prompt.empty()) text += ", prompt " + form.prompt;
-  return text;
+/// Logs how many linear layers get adapters, and warns of a base that only this machine has.
+inline void describe_lora(const log::Log& log, const cli::TrainFlags& flags,
+                          const model::ClassifierOptions& options,
+                          const model::AnyClassifier& model) {
+  if (!options.lora) return;
+  const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();
+  if (!flags.merge_adapter && leaves && options.base_name.empty()) {
+    log.warning("the adapter names its base by the path " + flags.model +
+                ", which is not there on another machine; name a base on the hub by --model");
+  }
+  const auto maps = model.adapter_config().lora.targets.size();
+  log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
+           " linear layers");
+}
+
+/// Returns the settings that the processes of a run, and a run that is continued, have in common.
+[[nodiscard]] inline train::Pairs settings_of(const Program& program, const cli::TrainFlags& flags,
+                                              const model::AnyClassifier& model) {
+  auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
+  if (std::isnan(flags.learning_rate)) {  // it is chosen for the examples
+    std::erase_if(settings, [](const auto& setting) { return setting.first == "learning-rate"; });
+  }
+  settings.emplace_back("teacher",
+                        flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
+  if (const auto& form = model.config().sentence) {
+    settings.emplace_back("pooling", weights::describe(*form));
+  }
+  return settings;
 }
 
 /// Finds the inputs and the places of a run, and loads the model. Throws `InputError` if a flag, a
@@ -255,25 +275,8 @@ inline void read_as_sentences(const Program& program, text::AnyTokenizer& tokeni
   read_as_sentences(program, tokenizer, model, flags, results.flags);
   set_long_texts(tokenizer, flags,
                  cli::example_length(flags.max_length, model.max_length(), tokenizer.max_length()));
-  const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();
-  if (options.lora && !flags.merge_adapter && leaves && options.base_name.empty()) {
-    log.warning("the adapter names its base by the path " + flags.model +
-                ", which is not there on another machine; name a base on the hub by --model");
-  }
-  if (options.lora) {
-    const auto maps = model.adapter_config().lora.targets.size();
-    log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
-             " linear layers");
-  }
-  auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
-  if (std::isnan(flags.learning_rate)) {  // it is chosen for the examples
-    std::erase_if(settings, [](const auto& setting) { return setting.first == "learning-rate"; });
-  }
-  settings.emplace_back("teacher",
-                        flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
-  if (const auto& form = model.config().sentence) {
-    settings.emplace_back("pooling", describe_pooling(*form));
-  }
+  describe_lora(log, flags, options, model);
+  const auto settings = settings_of(program, flags, model);
   program.processes.check_equal(settings);
   auto checkpoints = first ? std::make_unique<RunCheckpoints>(flags, directory, settings,
                                                               results.versions, program.storages)

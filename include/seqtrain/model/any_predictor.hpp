@@ -40,7 +40,7 @@ struct PredictorOptions {
   bool needs_head = true;  ///< false if a base without a head is loaded for its adapters
   /// If given, the model's head does not count, and the logits are embeddings of the texts: hidden
   /// states that are pooled and normalized as modules.json says, by the mean without one, and then
-  /// as these options say.
+  /// as these options say. An adapter without a modules.json has all settings of its base.
   std::optional<predict::EmbeddingOptions> embedding = {};
 };
 
@@ -81,6 +81,9 @@ class AnyPredictor {
   [[nodiscard]] const predict::Task& task() const { return task_; }
   [[nodiscard]] const std::vector<std::string>& labels() const { return task_.labels; }
   [[nodiscard]] ProblemType problem_type() const { return task_.problem_type; }
+  /// Returns a line for a log that says how texts are embedded, and which folder's files say so;
+  /// empty for a classifier.
+  [[nodiscard]] const std::string& describe_embeddings() const { return described_; }
   /// Returns the precision of the encoder's products.
   [[nodiscard]] Precision precision() const { return precision_; }
   /// See `cpu::AnyEncoder::maps_in_bf16`.
@@ -157,8 +160,8 @@ class AnyPredictor {
   void describe(const AnyClassifier& model, c10::Device device);
   void classify(const std::filesystem::path& folder, const weights::ModelConfig& config,
                 const std::filesystem::path& base);
-  void embed(const std::filesystem::path& folder, std::int64_t hidden_size,
-             const PredictorOptions& options);
+  void embed(const std::filesystem::path& folder, const weights::SentenceForm& form,
+             const weights::ModelConfig& config, const PredictorOptions& options);
   void calibrate(const std::filesystem::path& file);
   [[nodiscard]] metrics::Logits embeddings(metrics::Logits& states) const;
   [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts,
@@ -175,9 +178,10 @@ class AnyPredictor {
   bool has_head_ = true;
   bool normalizes_ = false;  ///< modules.json normalizes embeddings
   predict::EmbeddingOptions embedding_ = {};
-  std::int32_t adapter_ = 0;  ///< its number
-  bool by_itself_ = false;    ///< each text is predicted alone
-  bool backwards_ = false;    ///< texts are read from the end
+  std::string described_ = {};  ///< how texts are embedded
+  std::int32_t adapter_ = 0;    ///< its number
+  bool by_itself_ = false;      ///< each text is predicted alone
+  bool backwards_ = false;      ///< texts are read from the end
 };
 
 static_assert(predict::ReadsWindows<AnyPredictor>);

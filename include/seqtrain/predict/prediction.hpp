@@ -34,9 +34,10 @@ struct Task {
   /// The divisor of the logits before they become scores, in single-label classification.
   double temperature = 1;
   OneOutput one_output = OneOutput::sigmoid;  ///< see `relevance`
-  /// How a model that embeds texts pools hidden states: `mean` or `cls`. Its logits are the
-  /// embedding, and it has no labels. Empty for a classifier.
+  /// The name of the way in which a model that embeds texts pools hidden states: `mean` or `cls`.
+  /// Its logits are the embedding, and it has no labels. Empty for a classifier.
   std::string pooling = {};
+  std::size_t embedding_size = 0;  ///< the numbers of an embedding; 0 for a classifier
 
   [[nodiscard]] bool embeds() const { return !pooling.empty(); }
 };

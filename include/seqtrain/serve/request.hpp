@@ -55,7 +55,7 @@ struct Request {
   std::optional<std::string> model = {};  ///< the name of the adapter that is to answer
   bool strict_model = false;  ///< a model without adapters, too, answers only under its own name
   /// Throws an `HttpError` if a model with this task cannot answer.
-  void (*check)(const predict::Task& task) = check_classifies;
+  std::function<void(const predict::Task& task)> check = check_classifies;
   std::size_t tokens = 0;  ///< ids that the model reads, once the texts are encoded
   std::function<decltype(write_texts)> write = write_texts;
 };
@@ -73,8 +73,8 @@ inline HttpResponse write_texts(const Request& request, const predict::Task& tas
 
 /// The most texts that a request may have.
 struct TextLimits {
-  std::size_t client_batch = 32;  ///< in text-embeddings-inference's form
-  std::size_t texts = 32768;      ///< in any form
+  std::size_t client_batch = 32;  ///< the most in text-embeddings-inference's form
+  std::size_t texts = 32768;      ///< the most in any form
 };
 
 /// Returns the response to a request, given one prediction per text. Throws an `HttpError` with

@@ -39,6 +39,16 @@ struct SentenceForm {
   std::string prompt = {};           ///< begins each text
 };
 
+/// Returns how texts are read and their tokens pooled: "mean, normalized, 256 ids".
+[[nodiscard]] inline std::string describe(const SentenceForm& form) {
+  std::string text = form.mean_pooling ? "mean" : "cls";
+  if (form.normalizes) text += ", normalized";
+  if (form.max_length > 0) text += ", " + std::to_string(form.max_length) + " ids";
+  if (form.lowercases) text += ", lower case";
+  if (!form.prompt.empty()) text += ", prompt " + form.prompt;
+  return text;
+}
+
 /// The modules of a directory: the last word of each class, and its folder.
 using Modules = std::vector<std::pair<std::string, std::filesystem::path>>;
 
@@ -107,6 +117,7 @@ inline void check_dense(const std::filesystem::path& file) {
 /// classifier with a head of its own.
 inline bool classifies(const std::filesystem::path& directory, const Modules& modules) {
   if (modules.empty() || modules.back().first != "Dense") return false;
+  if (!std::filesystem::exists(directory / "config.json")) return false;  // an adapter's folder
   const auto config = json::Document::load(directory / "config.json");
   const auto labels = config.root().find("id2label");
   if (!labels || !config.root().find("problem_type")) return false;

@@ -37,6 +37,16 @@ namespace seqtrain::weights {
       "put the base there, or write its place into that field"};
 }
 
+/// Returns the folder that says how texts are embedded, with its modules, its prompt and the most
+/// ids of a text: a model's own, and an adapter's own if it has a modules.json, else its base's.
+/// Throws `InputError` as `base_of` does.
+[[nodiscard]] inline std::filesystem::path sentence_folder(const std::filesystem::path& folder,
+                                                           const std::filesystem::path& base) {
+  std::error_code ignored;
+  const bool has_own = std::filesystem::exists(folder / "modules.json", ignored);
+  return has_own || !is_adapter(folder) ? folder : base_of(folder, base);
+}
+
 /// The tensors in a directory in Hugging Face's layout. It reads the first file that exists of
 /// model.safetensors, its index, pytorch_model.bin and its index; an index lists the shards of a
 /// model. A pytorch_model.bin may also be a checkpoint of Lightning, a dict that holds the tensors

@@ -413,6 +413,12 @@ TEST(OpenInferenceDescribe, HasTheTensors) {
       "the model is not ready");
 }
 
+TEST(OpenInferenceDescribe, RefusesAModelThatEmbedsTexts) {
+  const tests::MadeServer embeds{{.task = {.pooling = "mean", .embedding_size = 3}}};
+  EXPECT_EQ(tests::problem_of([&] { (void)get("/v2/models/model", embeds); }),
+            "model embeds texts and has no labels: ask /embed");
+}
+
 TEST(OpenInferenceRequest, TakesTheModelFromThePath) {
   const auto read = [](const std::string& model) {
     return tests::request_of({.method = "POST",

@@ -12,7 +12,7 @@
 namespace seqtrain::serve::openai {
 namespace {
 
-const predict::Task mean{.pooling = "mean"};
+const predict::Task mean{.pooling = "mean", .embedding_size = 2};
 const std::vector<predict::Prediction> two{{.logits = {3, 4}}, {.logits = {0, 2}}};
 
 Request asked(const std::string& body) {
@@ -51,6 +51,8 @@ TEST(OpenAiEmbeddings, RefuseWrongRequests) {
   EXPECT_EQ(problem(R"({"input": "a", "encoding_format": "int8"})"),
             "body: encoding_format: must be float or base64");
   EXPECT_THROW(asked(R"({"input": "a"})").check({.labels = {"a", "b"}}), HttpError);
+  const auto long_one = asked(R"({"input": "a", "dimensions": 3})");
+  EXPECT_EQ(tests::problem_of([&] { long_one.check(mean); }), "`dimensions` must be at most 2");
 }
 
 TEST(OpenAiError, HasOpenAisForm) {

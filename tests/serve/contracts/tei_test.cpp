@@ -6,6 +6,7 @@
 #include <seqtrain/serve/contracts/tei.hpp>
 
 #include "support/contract_answers.hpp"
+#include "support/problem_of.hpp"
 #include "support/server_view.hpp"
 
 namespace seqtrain::serve::tei {
@@ -90,6 +91,14 @@ TEST(TeiInfo, CallsAModelWithOneOutputAReranker) {
   EXPECT_FALSE(type.find("classifier"));
 }
 
+TEST(TeiInfo, GivesAModelThatEmbedsTextsNoLabels) {
+  const auto body = info({}, {.pooling = "cls", .embedding_size = 3}, 512, {});
+  const auto document = json::Document::parse(body, "info");
+  const auto root = document.root();
+  EXPECT_EQ(root.at("model_type").at("embedding").at("pooling").string(), "cls");
+  EXPECT_FALSE(root.find("problem_type"));
+}
+
 TEST(TeiTokenize, TakesATextOrAList) {
   const auto one = read_tokenize(R"({"inputs": "a"})", 9);
   EXPECT_EQ(one.texts, (std::vector<std::string>{"a"}));
@@ -125,6 +134,10 @@ TEST(TeiRerank, NeedsAModelWithOneOutput) {
     EXPECT_THROW((void)tests::request_of(http, tests::MadeServer{{.adapters = adapters}}),
                  HttpError);
   }
+  const predict::Task embeds{.pooling = "mean", .embedding_size = 3};
+  EXPECT_EQ(tests::problem_of(
+                [&] { (void)tests::request_of(http, tests::MadeServer{{.task = embeds}}); }),
+            "model is not a re-ranker model: it embeds texts, so ask /similarity");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(ZeroShotAnswer, HasTheFormOfTheInferenceApi) {
 
 TEST(ZeroShotRequest, RefusesModelsThatInferNothing) {
   const auto request = tests::read_request(asked(R"("candidate_labels": ["sport"])"));
-  ASSERT_NE(request.check, nullptr);
+  ASSERT_TRUE(request.check);
   EXPECT_NO_THROW(request.check(nli));
   try {
     request.check({.labels = {"bad", "good"}});
@@ -66,6 +66,8 @@ TEST(ZeroShotRequest, RefusesModelsThatInferNothing) {
     EXPECT_NE(std::string_view{error.what()}.find("its labels are bad and good"),
               std::string_view::npos);
   }
+  EXPECT_EQ(tests::problem_of([&] { request.check({.pooling = "mean", .embedding_size = 3}); }),
+            "model embeds texts and has no labels: ask /embed");
 }
 
 TEST(ZeroShotRequest, SaysWhichFieldIsWrong) {

@@ -60,19 +60,26 @@ inline std::filesystem::path model_folder(const std::filesystem::path& directory
   return std::filesystem::exists(model / "config.json") ? model : directory;
 }
 
-/// Loads the tokenizer of a model's folder or, if an adapter has none, of its base. An encoder that
-/// `embeds` texts reads them as modules.json says.
+/// Returns how a model reads texts and pools hidden states if modules.json says it, which an
+/// encoder without one does by the mean if it embeds texts.
+inline std::optional<weights::SentenceForm> sentence_form(const std::filesystem::path& folder,
+                                                          const PredictorOptions& options) {
+  if (!options.embedding) return weights::read_sentence_classifier(folder);
+  return weights::read_sentence_form(weights::sentence_folder(folder, options.base));
+}
+
+/// Loads the tokenizer of a model's folder or, if an adapter has none, of its base. It reads texts
+/// as `form`, if there is one, says.
 inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folder,
-                                              const std::filesystem::path& base, bool embeds) {
-  if (weights::is_adapter(folder) && text::tokenizer_files(folder).empty()) {
-    return predict::TextEncoder{text::load_tokenizer(weights::base_of(folder, base))};
-  }
-  if (const auto path = folder / "subwords.model"; std::filesystem::exists(path)) {
+                                              const std::filesystem::path& base,
+                                              const std::optional<weights::SentenceForm>& form) {
+  const bool has_none = weights::is_adapter(folder) && text::tokenizer_files(folder).empty();
+  const auto path = folder / "subwords.model";
+  if (!has_none && std::filesystem::exists(path)) {
     return predict::TextEncoder{text::load_subwords(path)};
   }
-  auto tokenizer = text::load_tokenizer(folder);
-  if (const auto form = embeds ? std::optional{weights::read_sentence_form(folder)}
-                               : weights::read_sentence_classifier(folder)) {
+  auto tokenizer = text::load_tokenizer(has_none ? weights::base_of(folder, base) : folder);
+  if (form) {
     tokenizer.set_change({.prompt = form->prompt, .lowercases = form->lowercases});
     if (form->max_length > 0 && !tokenizer.windows()) {
       tokenizer.set_long_texts(tokenizer.long_texts(), form->max_length);
@@ -85,13 +92,6 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
 using Baseline = std::shared_ptr<const baseline::Model>;
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier, Baseline>;
 
-/// Returns how the model in a folder, or its base, pools hidden states.
-inline Pooling pooling_in(const std::filesystem::path& folder, const std::filesystem::path& base) {
-  const bool is_adapter = weights::is_adapter(folder);
-  const auto place = is_adapter ? weights::base_of(folder, base) : folder;
-  return weights::read_sentence_form(place).mean_pooling ? Pooling::mean : Pooling::first_token;
-}
-
 [[noreturn]] inline void refuse_embeddings(const std::filesystem::path& folder,
                                            const std::string& kind) {
   throw InputError{"is " + kind + ", which has no embeddings of texts",
@@ -101,6 +101,7 @@ inline Pooling pooling_in(const std::filesystem::path& folder, const std::filesy
 
 inline TrainedModel load_trained(const std::filesystem::path& folder,
                                  const predict::TextEncoder& tokenizer,
+                                 const std::optional<weights::SentenceForm>& form,
                                  const PredictorOptions& options) {
   if (!std::filesystem::exists(folder / "config.json") && !weights::is_adapter(folder) &&
       std::filesystem::exists(folder / AwdLstmDescription::load(folder).model)) {
@@ -116,7 +117,7 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   made.precision = options.precision;
   made.only_predicts = true;
   if (options.embedding) {
-    made.head = no_head(pooling_in(folder, options.base));
+    made.head = no_head(form->mean_pooling ? Pooling::mean : Pooling::first_token);
     return load_classifier(folder, made, options.base);
   }
   made.windows = tokenizer.windows();
@@ -155,15 +156,16 @@ SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& direct
     load_baseline(folder);
     return;
   }
-  encode_ = std::make_shared<predict::TextEncoder>(
-      detail::load_text_encoder(folder, options.base, options.embedding.has_value()));
+  const auto form = detail::sentence_form(folder, options);
+  encode_ =
+      std::make_shared<predict::TextEncoder>(detail::load_text_encoder(folder, options.base, form));
   allowed_length_ = encode_->max_length();
-  state_.reset(new State{folder, detail::load_trained(folder, *encode_, options)});
+  state_.reset(new State{folder, detail::load_trained(folder, *encode_, form, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
     has_head_ = encoder->load_report().fresh.empty();
     if (options.embedding) {
-      embed(folder, encoder->config().hidden_size, options);
+      embed(folder, *form, encoder->config(), options);
     } else {
       classify(folder, encoder->config(), options.base);
     }
@@ -241,16 +243,26 @@ SEQTRAIN_SEPARATE void AnyPredictor::classify(const std::filesystem::path& folde
 
 /// Takes the options of embeddings.
 SEQTRAIN_SEPARATE void AnyPredictor::embed(const std::filesystem::path& folder,
-                                           std::int64_t hidden_size,
+                                           const weights::SentenceForm& form,
+                                           const weights::ModelConfig& config,
                                            const PredictorOptions& options) {
-  const bool is_adapter = weights::is_adapter(folder);
-  const auto form =
-      weights::read_sentence_form(is_adapter ? weights::base_of(folder, options.base) : folder);
-  task_ = {.pooling = form.mean_pooling ? "mean" : "cls"};
-  normalizes_ = form.normalizes;
+  const auto place = weights::sentence_folder(folder, options.base);
+  const auto modules = (place / "modules.json").string();
+  if (config.is_causal && !form.mean_pooling) {
+    throw InputError{"takes the first token, which sees no other token in a decoder",
+                     {.object = modules},
+                     "use a Pooling by the mean"};
+  }
+  described_ = "Embeddings: " + weights::describe(form) +
+               (std::filesystem::exists(modules) ? ", as " + modules + " says"
+                                                 : ", because there is no " + modules);
   embedding_ = *options.embedding;
-  if (embedding_.size <= static_cast<std::size_t>(hidden_size)) return;
-  throw InputError{"its embeddings have " + std::to_string(hidden_size) + " numbers, fewer than " +
+  const auto whole = static_cast<std::size_t>(config.hidden_size);
+  task_ = {.pooling = form.mean_pooling ? "mean" : "cls",
+           .embedding_size = embedding_.size == 0 ? whole : embedding_.size};
+  normalizes_ = form.normalizes;
+  if (embedding_.size <= whole) return;
+  throw InputError{"its embeddings have " + std::to_string(whole) + " numbers, fewer than " +
                        std::to_string(embedding_.size),
                    {.object = folder.string()},
                    "cut them to a smaller size"};

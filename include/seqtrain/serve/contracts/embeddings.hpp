@@ -27,14 +27,15 @@ inline void check_embeds(const predict::Task& task) {
   }
 }
 
-/// Returns the embedding of a text as a request wants it. Throws an `HttpError` with status 422 if
-/// the model's are too short.
-[[nodiscard]] inline std::vector<float> finished(const predict::Prediction& prediction,
-                                                 const predict::EmbeddingOptions& options) {
-  if (options.size > prediction.logits.size()) {
-    throw wrong_field("`dimensions` must be at most " + std::to_string(prediction.logits.size()));
-  }
-  return predict::finished(prediction.logits, options);
+/// Returns the check of a request for embeddings that are cut to `size` numbers, if that is above
+/// 0. It throws an `HttpError` as `check_embeds` does, and one with status 422 if the model's
+/// embeddings are shorter.
+[[nodiscard]] inline auto check_size(std::size_t size) {
+  return [size](const predict::Task& task) {
+    check_embeds(task);
+    if (size <= task.embedding_size) return;
+    throw wrong_field("`dimensions` must be at most " + std::to_string(task.embedding_size));
+  };
 }
 
 /// Reads the member `dimensions`: 0 if there is none.
@@ -63,7 +64,7 @@ inline HttpResponse write_embeddings(const predict::EmbeddingOptions& options,
                                      std::span<const predict::Prediction> predictions) {
   json::Writer out;
   out.begin_array();
-  for (const auto& prediction : predictions) out.value(finished(prediction, options));
+  for (const auto& each : predictions) out.value(predict::finished(each.logits, options));
   return {.body = out.end_array().text()};
 }
 
@@ -75,7 +76,7 @@ inline HttpResponse write_embeddings(const predict::EmbeddingOptions& options,
   const predict::EmbeddingOptions options{
       .size = dimensions_in(root), .normalize = serve::detail::flag(root, "normalize", true)};
   Request request{.model = serve::detail::model_in(root),
-                  .check = check_embeds,
+                  .check = check_size(options.size),
                   .write = [options](const Request&, const predict::Task&, const auto predictions) {
                     return write_embeddings(options, predictions);
                   }};

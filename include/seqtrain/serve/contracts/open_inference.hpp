@@ -280,7 +280,9 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
 /// Returns the metadata of the model that the path names.
 [[nodiscard]] inline HttpResponse describe_model(const Call& call) {
   if (!call.server.is_ready()) throw unhealthy("the model is not ready");
-  return describe_model(*call.model, call.server.task_of(call.model, true));
+  const auto task = call.server.task_of(call.model, true);
+  check_classifies(task);
+  return describe_model(*call.model, task);
 }
 
 /// Returns the contract.

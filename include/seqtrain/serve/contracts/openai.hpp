@@ -47,7 +47,7 @@ inline HttpResponse write(const Options& options, const Request& request, const 
   json::Writer out;
   out.begin_object().member("object", "list").key("data").begin_array();
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    const auto numbers = embeddings::finished(predictions[i], options.embedding);
+    const auto numbers = predict::finished(predictions[i].logits, options.embedding);
     out.begin_object().member("object", "embedding").key("embedding");
     if (options.base64) {
       const auto* const bytes = reinterpret_cast<const char*>(numbers.data());
@@ -65,9 +65,10 @@ inline HttpResponse write(const Options& options, const Request& request, const 
 /// Reads a request: `{"input": "text", "model": "…", "encoding_format": "base64"}`, or a list of
 /// texts.
 [[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
-  Request request{.model = serve::detail::model_in(root), .check = embeddings::check_embeds};
+  Request request{.model = serve::detail::model_in(root)};
   Options options{.model = request.model.value_or("")};
   options.embedding.size = embeddings::dimensions_in(root);
+  request.check = embeddings::check_size(options.embedding.size);
   if (const auto format = root.find("encoding_format")) {
     options.base64 = format->string() == "base64";
     if (!options.base64 && format->string() != "float") {

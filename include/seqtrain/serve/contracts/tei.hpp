@@ -143,8 +143,8 @@ inline void write_classifier(json::Writer& out, const predict::Task& task) {
     write_classifier(out, task);
   }
   out.end_object();
-  out.member("problem_type", name(task.problem_type))
-      .member("max_concurrent_requests", options.max_concurrent_requests)
+  if (!task.embeds()) out.member("problem_type", name(task.problem_type));
+  out.member("max_concurrent_requests", options.max_concurrent_requests)
       .member("max_input_length", max_length)
       .member("max_batch_tokens", options.max_batch_tokens)
       .member("max_client_batch_size", options.max_client_batch_size)
@@ -195,8 +195,9 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
 /// Reads a request to rank texts in the form of any contract.
 [[nodiscard]] inline Request rank(const Call& call) {
   const auto check = [](const predict::Task& task) {
-    if (!has_one_output(task))
-      throw backend("model is not a re-ranker model: it has several labels");
+    const std::string problem = "model is not a re-ranker model: it ";
+    if (task.embeds()) throw backend(problem + "embeds texts, so ask /similarity");
+    if (!has_one_output(task)) throw backend(problem + "has several labels");
   };
   const auto task = call.server.own_task();
   if (task && call.server.adapters().empty()) check(*task);  // before the body

@@ -57,6 +57,7 @@ inline predict::CandidateLabels read_candidates(const json::Value& parameters,
 
 /// Throws an `HttpError` if a model does no natural language inference.
 inline void check(const predict::Task& task) {
+  check_classifies(task);
   try {
     static_cast<void>(predict::entailment_outputs(task));
   } catch (const InputError& error) {

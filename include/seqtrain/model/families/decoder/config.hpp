@@ -24,8 +24,8 @@ struct DecoderConfig : weights::ModelConfig {
 
   std::int64_t key_heads = 0;  ///< heads of keys and values
   std::int64_t head_size = 0;
-  bool attention_bias = false;         ///< of queries, keys and values
-  bool attention_output_bias = false;  ///< of attention's output map
+  bool attention_bias = false;         ///< the maps of queries, keys and values have biases
+  bool attention_output_bias = false;  ///< attention's output map has a bias
   bool mlp_bias = false;
   double residual_dropout = 0;  ///< rate for what the parts of a layer add to the residual
   double score_scale = 0;       ///< factor of scores; 0 for 1 / √head_size
@@ -48,6 +48,7 @@ struct DecoderConfig : weights::ModelConfig {
           .type_vocab_size = 0,
           .layer_norm_eps = 1e-6,
           .pad_token_id = weights::no_pad_token,
+          .is_causal = true,
           .keys = {.hidden_dropout_prob = "",
                    .attention_probs_dropout_prob = "attention_dropout",
                    .classifier_dropout = "",
