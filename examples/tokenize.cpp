@@ -13,6 +13,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/storage/open.hpp>
 #include <seqtrain/text.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 using namespace seqtrain;
 

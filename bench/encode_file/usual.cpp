@@ -12,6 +12,7 @@
 #include <simdjson.h>
 
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "input.hpp"
 

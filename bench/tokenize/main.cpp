@@ -20,6 +20,7 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/text.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/arguments.hpp"
 #include "texts.hpp"

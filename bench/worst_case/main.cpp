@@ -14,6 +14,7 @@
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/text.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/arguments.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <seqtrain/core/ordered_workers.hpp>
-#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_file.hpp>
 #include <seqtrain/text/loading/word_list.hpp>

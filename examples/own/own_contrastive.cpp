@@ -10,7 +10,9 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/linalg_vector_norm.h>
 
+#include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/seqtrain.hpp>
+#include <seqtrain/tensor/operators.hpp>
 #include <seqtrain/text/loading/save_tokenizer.hpp>
 
 using namespace seqtrain;
@@ -56,5 +58,4 @@ int main(int, char** argv) {
   trainer.fit({.epochs = 4}, report::Console{{.every = 10}});
   trainer.model().save_pretrained(argv[3]);
   text::save_tokenizer(tokenizer, argv[3]);
-  return 0;
 }

@@ -7,6 +7,8 @@
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_options.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example.hpp>

@@ -2,3 +2,4 @@
 
 #include <seqtrain/experiment/program.hpp>
 #include <seqtrain/experiment/run.hpp>
+#include <seqtrain/tensor/operators.hpp>

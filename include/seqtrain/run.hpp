@@ -3,6 +3,7 @@
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/run/cross_validation.hpp>
+#include <seqtrain/run/fit_figures.hpp>
 #include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/run/label_errors.hpp>
 #include <seqtrain/run/model_card.hpp>

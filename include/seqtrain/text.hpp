@@ -16,7 +16,9 @@
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
+#include <seqtrain/text/token.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 #include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>

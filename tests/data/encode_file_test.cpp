@@ -13,7 +13,9 @@
 
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
 #include "support/compressed.hpp"

@@ -10,6 +10,7 @@
 
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
 #include "support/letter_tokenizer.hpp"

@@ -92,8 +92,10 @@ TEST_F(SlowTogether, LeaveTheBitsOfOneProcessWithAdapters) {
 }
 
 TEST_F(SlowTogether, ContinueARunWithAnotherNumber) {
-  ASSERT_EQ(run_command(program("alone", "--replicas 2")).code, 0);
-  const std::string every = "--checkpoint-every 2 --resume auto ";
+  // A schedule that ends at --max-steps has other rates in a run that goes on.
+  const std::string constant = "--lr-scheduler-type constant ";
+  ASSERT_EQ(run_command(program("alone", constant + "--replicas 2")).code, 0);
+  const std::string every = constant + "--checkpoint-every 2 --resume auto ";
   const auto first = run("run", {2, every + "--max-steps 4"});
   ASSERT_EQ(first.code, 0) << first.output;
   const auto rest = run_command(program("run", every));

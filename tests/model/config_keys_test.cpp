@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/model/families.hpp>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>

@@ -17,6 +17,7 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/parquet/split.hpp>

@@ -10,6 +10,7 @@
 
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/data/reader.hpp>
 
 namespace seqtrain::tests {

@@ -6,6 +6,7 @@
 
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/shared_data.hpp"
 

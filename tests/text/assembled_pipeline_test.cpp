@@ -11,6 +11,7 @@
 #include <seqtrain/text/assembled_pipeline.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/parts_json.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/shared_data.hpp"
 

@@ -9,6 +9,7 @@
 
 #include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/shared_data.hpp"
 

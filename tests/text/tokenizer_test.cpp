@@ -14,6 +14,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/long_texts.hpp"
 #include "support/problem_of.hpp"

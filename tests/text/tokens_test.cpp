@@ -7,6 +7,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 #include <seqtrain/text/tokens.hpp>
 
 #include "support/shared_data.hpp"

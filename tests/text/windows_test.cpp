@@ -15,6 +15,7 @@
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 #include <seqtrain/text/windows.hpp>
 
 #include "support/problem_of.hpp"

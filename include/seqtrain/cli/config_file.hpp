@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <simdjson.h>
+
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/train/pairs.hpp>

@@ -5,3 +5,4 @@
 #include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/core/src/crc32c.hpp>
 #include <seqtrain/core/src/error.hpp>
+#include <seqtrain/core/src/json.hpp>

@@ -14,7 +14,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
-#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_options.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 
 namespace seqtrain::data {

@@ -14,7 +14,7 @@
 
 #include <simdjson.h>
 
-#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_parser.hpp>
 #include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/example.hpp>

@@ -13,6 +13,7 @@
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 

@@ -9,7 +9,7 @@
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/experiment/file_encoder.hpp>
 #include <seqtrain/log/log.hpp>

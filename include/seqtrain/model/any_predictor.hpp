@@ -21,7 +21,7 @@
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/tokens.hpp>
+#include <seqtrain/text/token.hpp>
 #include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/model_config.hpp>
 

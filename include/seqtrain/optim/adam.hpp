@@ -7,7 +7,7 @@
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
-#include <seqtrain/optim/adam_on_cpu.hpp>
+#include <seqtrain/optim/adam_moments.hpp>
 #include <seqtrain/optim/by_rule.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -33,6 +33,8 @@ struct AdamOptions {
 
   void validate() const;
 };
+
+struct AdamItem;
 
 /// The rule of Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization", with bias
 /// correction. With the gradient g and the moments m and v, which begin at 0, step t is

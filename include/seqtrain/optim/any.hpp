@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <memory>
 #include <span>
@@ -8,12 +7,9 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
-
-#include <ATen/ops/ones.h>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
@@ -57,36 +53,16 @@ class Any {
   void exchange_averages(Parameters parameters) { optimizer_->exchange_averages(parameters); }
 
   /// Returns the optimizer's state, and a tensor `optimizer.<name>` if it has a name and a state.
-  [[nodiscard]] tensor::StateDict state() const {
-    tensor::StateDict state = optimizer_->state();
-    if (!name_.empty() && !state.views().empty()) {
-      state.add(std::string{marker} + name_, at::ones({1}, at::kByte));
-    }
-    return state;
-  }
+  [[nodiscard]] tensor::StateDict state() const;
 
   /// Copies a state that `state` returned. Throws `InputError` if it is of an optimizer with
   /// another name, or as the optimizer does.
-  void load_state(Views state, Parameters parameters) {
-    std::vector<weights::TensorView> own{state.begin(), state.end()};
-    std::erase_if(own, [&](const weights::TensorView& view) {
-      if (!view.name.starts_with(marker)) return false;
-      check_name(view.name.substr(marker.size()));
-      return true;
-    });
-    optimizer_->load_state(own, parameters);
-  }
+  void load_state(Views state, Parameters parameters);
 
  private:
   static constexpr std::string_view marker = "optimizer.";
 
-  void check_name(const std::string& saved) const {
-    if (saved == name_) return;
-    const std::string own = name_.empty() ? "one of another type" : name_;
-    throw InputError{"the checkpoint's state is of " + saved + ", but this optimizer is " + own,
-                     {.object = "optimizer"},
-                     "continue with " + saved + ", or begin a new run"};
-  }
+  void check_name(const std::string& saved) const;
 
   struct Interface {
     virtual ~Interface() = default;
@@ -126,3 +102,7 @@ class Any {
 };
 
 }  // namespace seqtrain::optim
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/optim/src/any.hpp>
+#endif

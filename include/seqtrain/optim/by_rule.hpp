@@ -19,14 +19,10 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_mul.h>
-#include <ATen/ops/_foreach_zero.h>
-#include <ATen/ops/where.h>
-#include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/optim/gradients.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
@@ -55,14 +51,22 @@ struct StateTensor {
 using StateTensors = std::vector<StateTensor>;
 
 /// Returns zeros of a parameter's shape, for its state.
-[[nodiscard]] inline at::Tensor zeros_for(const tensor::Parameter& parameter) {
-  return at::zeros_like(parameter.value, parameter.value.options().requires_grad(false));
-}
+[[nodiscard]] SEQTRAIN_SEPARATE at::Tensor zeros_for(const tensor::Parameter& parameter);
 
 /// Returns the number of steps that a parameter begins with, a scalar on its device.
-[[nodiscard]] inline at::Tensor no_steps(const tensor::Parameter& parameter) {
-  return at::zeros({}, parameter.value.options().requires_grad(false));
-}
+[[nodiscard]] SEQTRAIN_SEPARATE at::Tensor no_steps(const tensor::Parameter& parameter);
+
+namespace detail {
+
+/// Multiplies each tensor by a number, in place.
+SEQTRAIN_SEPARATE void multiply(at::TensorList tensors, double factor);
+/// Sets each tensor to zero.
+SEQTRAIN_SEPARATE void set_to_zero(at::TensorList tensors);
+/// Gives each tensor its value before a step if `found_inf` is 1. It does not wait for the device.
+SEQTRAIN_SEPARATE void restore_if(const at::Tensor& found_inf, at::TensorList before,
+                                  std::vector<at::Tensor>& tensors);
+
+}  // namespace detail
 
 /// Parameters that one call of a rule updates, with their gradients and states. A rule changes
 /// values and states in place; it may also change the gradients.
@@ -80,7 +84,7 @@ struct Group {
 
   /// Applies decoupled weight decay: each value shrinks by lr · weight_decay.
   void decay(const Rates& rates) const {
-    if (rates.weight_decay != 0) at::_foreach_mul_(values, 1 - rates.lr * rates.weight_decay);
+    if (rates.weight_decay != 0) detail::multiply(values, 1 - rates.lr * rates.weight_decay);
   }
 };
 
@@ -249,7 +253,7 @@ class ByRule {
     finite.clip(max_grad_norm);
     update(trained, finite.found_inf());
     for (const auto& each : trained) tensor::count_change(each.parameter->value);
-    at::_foreach_zero_(finite.gradients());
+    detail::set_to_zero(finite.gradients());
     for (const auto& each : trained) {
       if (each.parameter->touched) tensor::forget_touched(*each.parameter);
     }
@@ -305,10 +309,7 @@ class ByRule {
     std::vector<at::Tensor> before;
     for (const at::Tensor& tensor : changed) before.push_back(tensor.clone());
     rule_.update(group, rates);
-    const at::Tensor is_skipped = found_inf.to(at::kBool);
-    for (std::size_t i = 0; i < changed.size(); ++i) {
-      at::where_out(changed[i], is_skipped, before[i], changed[i]);
-    }
+    detail::restore_if(found_inf, before, changed);
   }
 
   R rule_;
@@ -368,3 +369,7 @@ void ByRule<R>::load_state(std::span<const weights::TensorView> state,
 }
 
 }  // namespace seqtrain::optim
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/optim/src/by_rule.hpp>
+#endif

@@ -14,7 +14,7 @@
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/tokens.hpp>
+#include <seqtrain/text/token.hpp>
 #include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::predict {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <seqtrain/run/results.hpp>
+#include <seqtrain/run/fit_figures.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::report {

@@ -17,17 +17,10 @@
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/run/cross_validation.hpp>
+#include <seqtrain/run/fit_figures.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::run {
-
-/// The speed and the length of a fit.
-struct FitFigures {
-  double examples_per_second = std::numeric_limits<double>::quiet_NaN();
-  double tokens_per_second = std::numeric_limits<double>::quiet_NaN();  ///< without padding
-  double seconds = 0;      ///< time of this process's fit, including evaluation
-  std::int64_t steps = 0;  ///< optimizer steps of the run, including those before a resume
-};
 
 /// The mean and the maximum of a machine's figure over a run, such as the use of a GPU.
 struct MachineFigure {

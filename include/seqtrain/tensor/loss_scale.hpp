@@ -3,10 +3,9 @@
 #include <cstdint>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/_amp_update_scale.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/Device.h>
+
+#include <seqtrain/core/separate_compilation.hpp>
 
 namespace seqtrain::tensor {
 
@@ -15,14 +14,10 @@ namespace seqtrain::tensor {
 /// steps in a row, and it halves after a step whose gradients are not finite. The optimizer does
 /// not take such a step.
 struct LossScale {
-  explicit LossScale(c10::Device device)
-      : value{at::full({}, 65536, at::TensorOptions{at::kFloat}.device(device))},
-        steps{at::zeros({}, value.options().dtype(at::kInt))} {}
+  explicit LossScale(c10::Device device);
 
   /// Changes the factor after a step. `found_inf` is 1 if a gradient is not finite, else 0.
-  void update(const at::Tensor& found_inf) {
-    at::_amp_update_scale_(value, steps, found_inf, /*growth=*/2, /*backoff=*/0.5, growth_interval);
-  }
+  void update(const at::Tensor& found_inf);
 
   at::Tensor value;  ///< fp32, a scalar on the device
   at::Tensor steps;  ///< int32, a scalar: the steps in a row since the last change
@@ -30,3 +25,7 @@ struct LossScale {
 };
 
 }  // namespace seqtrain::tensor
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/tensor/src/loss_scale.hpp>
+#endif

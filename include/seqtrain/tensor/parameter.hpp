@@ -7,8 +7,8 @@
 #include <string>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/zeros_like.h>
 
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
@@ -61,12 +61,7 @@ struct Parameter {
 
 /// Makes a value require a gradient. Returns the gradient, which is zero and to which autograd adds
 /// in place.
-inline at::Tensor require_gradient(const at::Tensor& value) {
-  at::Tensor gradient = at::zeros_like(value);
-  value.set_requires_grad(true);
-  value.mutable_grad() = gradient;
-  return gradient;
-}
+SEQTRAIN_SEPARATE at::Tensor require_gradient(const at::Tensor& value);
 
 /// Counts a change of a value that torch does not count itself: a write through a pointer, or an
 /// update by a fused optimizer. Autograd, and models that keep results computed from the value,
@@ -107,3 +102,7 @@ inline void forget_touched(const Parameter& parameter) {
 }
 
 }  // namespace seqtrain::tensor
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/tensor/src/parameter.hpp>
+#endif

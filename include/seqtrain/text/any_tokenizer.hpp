@@ -2,88 +2,66 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/tokenizer.hpp>
 #include <seqtrain/text/windows.hpp>
-#include <seqtrain/text/word_tokenizer.hpp>
 
 namespace seqtrain::text {
+
+struct TextChange;
+struct TokenizerFamily;
 
 /// A tokenizer whose family is known only at run time. Call `visit` once for many texts: inside the
 /// call the family is a type, so nothing is looked up per text.
 class AnyTokenizer {
  public:
-  using Family = std::variant<BertTokenizer, RobertaTokenizer, NormalizedByteLevelTokenizer,
-                              AssembledTokenizer, WordTokenizer>;
+  using Family = TokenizerFamily;
 
   /// `files` are the files that the tokenizer consists of. `warnings` name the settings in them
   /// that encoding ignores. `max_length` is the most ids that they allow an example to have, and
-  /// `windows` has the stride and the pooling.
+  /// `windows` has the stride and the pooling. A caller includes `text/tokenizer_family.hpp`.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {},
                         std::vector<std::string> warnings = {},
                         std::size_t max_length = EncodeOptions{}.max_length,
-                        const Windows& windows = {})
-      : tokenizer_{std::move(tokenizer)},
-        files_{std::move(files)},
-        warnings_{std::move(warnings)},
-        max_length_{max_length},
-        windows_{windows} {}
+                        const Windows& windows = {});
+  AnyTokenizer(const AnyTokenizer& other);
+  AnyTokenizer(AnyTokenizer&&) noexcept;
+  AnyTokenizer& operator=(const AnyTokenizer& other);
+  AnyTokenizer& operator=(AnyTokenizer&&) noexcept;
+  ~AnyTokenizer();
 
-  /// Calls `fn(const T&)` with the tokenizer of the family `T` and returns its result.
+  /// Calls `fn(const T&)` with the tokenizer of the family `T` and returns its result. A caller
+  /// includes `text/tokenizer_family.hpp`, which has the families' classes.
   template <class Fn>
   decltype(auto) visit(Fn&& fn) const {
-    return std::visit(std::forward<Fn>(fn), tokenizer_);
+    return std::visit(std::forward<Fn>(fn), std::as_const(*tokenizer_));
   }
 
-  [[nodiscard]] std::size_t vocab_size() const {
-    return visit([](const auto& tokenizer) { return tokenizer.vocab_size(); });
-  }
-  [[nodiscard]] Id pad_id() const {
-    return visit([](const auto& tokenizer) { return tokenizer.pad_id(); });
-  }
+  [[nodiscard]] std::size_t vocab_size() const;
+  [[nodiscard]] Id pad_id() const;
   /// Returns how many special tokens a text or a pair gets.
-  [[nodiscard]] std::size_t special_tokens(bool pair) const {
-    return visit([&](const auto& tokenizer) { return tokenizer.special_tokens(pair); });
-  }
+  [[nodiscard]] std::size_t special_tokens(bool pair) const;
 
   /// Sets the ids that texts keep, the most ids of an example or a window unless that is 0, and the
   /// stride and the pooling of windows. A saved tokenizer has the same settings.
-  void set_long_texts(LongTexts way, std::size_t max_length = 0, const Windows& windows = {}) {
-    std::visit([&](auto& tokenizer) { tokenizer.set_long_texts(way); }, tokenizer_);
-    chosen_ = way;
-    windows_ = windows;
-    if (max_length > 0) max_length_ = max_length;
-  }
+  void set_long_texts(LongTexts way, std::size_t max_length = 0, const Windows& windows = {});
   /// Sets what encoding does to texts before it makes ids of them.
-  void set_change(const TextChange& change) {
-    std::visit([&](auto& tokenizer) { tokenizer.set_change(change); }, tokenizer_);
-  }
+  void set_change(const TextChange& change);
 
   /// Returns the ids that texts keep.
-  [[nodiscard]] LongTexts long_texts() const {
-    return visit([](const auto& tokenizer) { return tokenizer.long_texts(); });
-  }
+  [[nodiscard]] LongTexts long_texts() const;
   /// Returns the ids that texts keep if `set_long_texts` was called.
   [[nodiscard]] std::optional<LongTexts> chosen_long_texts() const noexcept { return chosen_; }
 
   /// Returns the windows in which a model reads texts, if it does so.
-  [[nodiscard]] std::optional<Windows> windows() const {
-    return visit([&](const auto& tokenizer) -> std::optional<Windows> {
-      if (tokenizer.long_texts() != LongTexts::windows) return {};
-      return Windows{.length = max_length_,
-                     .stride = windows_.stride,
-                     .pooling = windows_.pooling,
-                     .templates = tokenizer.templates(),
-                     .pad_id = tokenizer.pad_id()};
-    });
-  }
+  [[nodiscard]] std::optional<Windows> windows() const;
 
   /// Returns the most ids that an example or a window may have: tokenizer_config.json's
   /// `model_max_length`, unless `set_long_texts` was called. `encode` does not use it.
@@ -97,7 +75,7 @@ class AnyTokenizer {
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
  private:
-  Family tokenizer_;
+  std::unique_ptr<Family> tokenizer_;
   std::vector<std::filesystem::path> files_;
   std::vector<std::string> warnings_;
   std::size_t max_length_;
@@ -106,25 +84,11 @@ class AnyTokenizer {
 };
 
 /// Returns the id that stands for text which the vocabulary lacks, or nothing if there is no such
-/// id, as in tokenizers of bytes. It is the id that two letters of scripts that vocabularies lack
-/// have in common: an Egyptian hieroglyph and a sign of cuneiform.
-template <class T>
-[[nodiscard]] std::optional<Id> unknown_id(const T& tokenizer) {
-  typename T::Scratch scratch;
-  std::vector<Id> ids;
-  std::optional<Id> last;
-  for (const std::string_view letter : {"\xF0\x93\x80\x81", "\xF0\x92\x80\x89"}) {
-    ids.clear();
-    tokenizer.encode(letter, {}, {.add_special_tokens = false}, scratch, ids);
-    if (ids.empty() || (last && *last != ids.back())) return {};
-    last = ids.back();
-  }
-  return last;
-}
-
-/// Returns the id for a tokenizer whose family is known only at run time.
-[[nodiscard]] inline std::optional<Id> unknown_id(const AnyTokenizer& tokenizer) {
-  return tokenizer.visit([](const auto& known) { return unknown_id(known); });
-}
+/// id, as in tokenizers of bytes.
+[[nodiscard]] SEQTRAIN_SEPARATE std::optional<Id> unknown_id(const AnyTokenizer& tokenizer);
 
 }  // namespace seqtrain::text
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/text/src/any_tokenizer.hpp>
+#endif

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,24 +11,10 @@
 
 #include <seqtrain/text/added_tokens.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/token.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
-
-/// An id of a text together with its text and its place, for people to read.
-struct Token {
-  Id id = 0;
-  /// The text that it stands for; if that is not known, the token of the vocabulary.
-  std::string text = {};
-  bool special = false;  ///< it comes from the template and not from the text
-  /// The half-open range of bytes of the text that the token stands for. It is absent for special
-  /// tokens, if the pipeline has no parts, and if the normal form cannot be made character by
-  /// character.
-  std::optional<std::size_t> begin = {};
-  std::optional<std::size_t> end = {};
-
-  bool operator==(const Token&) const = default;
-};
 
 /// A pipeline whose parts can be called one after the other.
 template <class P>

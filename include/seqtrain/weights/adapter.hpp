@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include <simdjson.h>
+
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>

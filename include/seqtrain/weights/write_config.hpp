@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <simdjson.h>
+
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>

@@ -11,6 +11,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/decoder_classes.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 #include "support/shared_data.hpp"

@@ -15,6 +15,7 @@
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/corrupt.hpp"
 #include "support/shared_data.hpp"

@@ -8,6 +8,7 @@
 
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/save_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/long_texts.hpp"
 #include "support/shared_data.hpp"

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/tokenizer_class.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/shared_data.hpp"

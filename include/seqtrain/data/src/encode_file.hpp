@@ -3,7 +3,9 @@
 #include <filesystem>
 
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 namespace seqtrain::data {
 

@@ -15,7 +15,6 @@
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/tensor/batch.hpp>
-#include <seqtrain/tensor/operators.hpp>
 
 namespace seqtrain::model {
 
@@ -36,7 +35,7 @@ class MeanLoss {
 /// The loss of a classifier, which training makes small. It is called with logits [rows, labels],
 /// fp32, and a batch, and returns the loss of each row, [rows], by operators that autograd can
 /// differentiate. It reads the batch's `labels` or `targets`; in an evaluation the batch has no
-/// other members.
+/// other members. `tensor/operators.hpp` has the operators + - * / and [] of tensors.
 template <class L>
 concept Loss = std::copy_constructible<L> &&
     requires(const L& loss, const at::Tensor& logits, const tensor::Batch& batch) {

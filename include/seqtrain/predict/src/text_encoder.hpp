@@ -2,6 +2,7 @@
 
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 namespace seqtrain::predict {
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <simdjson.h>
+
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/parts_json.hpp>
 #include <seqtrain/text/loading/vocabulary.hpp>

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <simdjson.h>
+
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>

@@ -20,6 +20,7 @@
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/loading/vocabulary.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 
 namespace seqtrain::text {
 

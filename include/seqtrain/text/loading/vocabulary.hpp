@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <simdjson.h>
+
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/mapped_file.hpp>

@@ -17,6 +17,7 @@
 #include <seqtrain/text/loading/unigram_classes.hpp>
 #include <seqtrain/text/loading/word_classes.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
+#include <seqtrain/text/tokenizer_family.hpp>
 #include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::text {
