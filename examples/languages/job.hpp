@@ -178,7 +178,7 @@ struct Job {
       M& model, seqtrain::data::BucketLoader loader) const {
     using namespace seqtrain;
     if (published) {
-      ThresholdScores scores{published->threshold, labels.problem_type()};
+      seqtrain::metrics::ThresholdScores scores{published->threshold, labels.problem_type()};
       for (const auto& batch : loader.epoch(0)) {
         scores.add(model.logits(batch), batch.labels, batch.targets);
       }

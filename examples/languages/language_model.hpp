@@ -12,13 +12,13 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/normalizers/word_marks.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 #include <seqtrain/weights/fastai.hpp>
 
 #include "job.hpp"
-#include "pretrained_words.hpp"
 
 /// Returns the texts as parallel streams, as many as their length allows.
 [[nodiscard]] inline seqtrain::data::LanguageLoader streams(const Job& job,
@@ -57,7 +57,7 @@ inline void check_same_language(const std::vector<std::string>& words,
   };
   std::vector<std::string> own = words;
   std::erase_if(own, is_mark);
-  const auto found = std::ranges::count_if(pretrained::places_of(own, known),
+  const auto found = std::ranges::count_if(seqtrain::model::pretrained::places_of(own, known),
                                            [](std::int64_t place) { return place >= 0; });
   if (static_cast<std::size_t>(found) * 2 >= own.size()) return;
   throw InputError{"knows " + std::to_string(found) + " of " + std::to_string(own.size()) +
@@ -78,7 +78,7 @@ inline bool load_pretrained(const Job& job, seqtrain::model::LanguageModel& mode
                                                       : text::read_word_list(vocabulary);
   check_same_language(words, known, vocabulary);
   const weights::FastaiFile file{linked_file(job.data / "pretrained.pth")};
-  pretrained::load(model, words, file, known);
+  seqtrain::model::pretrained::load(model, words, file, known);
   file.check_unchanged();
   return true;
 }

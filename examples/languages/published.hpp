@@ -14,12 +14,11 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/one_hot.hpp>
+#include <seqtrain/data/random_splits.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/metrics/threshold_scores.hpp>
 #include <seqtrain/train/pairs.hpp>
-
-#include "one_hot.hpp"
-#include "random_splits.hpp"
-#include "threshold_scores.hpp"
 
 /// Returns the file that a link of `Published::gather` stands for, so that messages name the user's
 /// file; any other path as it is.
@@ -166,9 +165,9 @@ struct Published {
     using namespace seqtrain;
     const auto asked = labels();
     const MappedFile file{from / dataset_file};
-    const auto table =
-        one_hot::read({.text = file.text(), .name = (from / dataset_file).string()},
-                      {.text_column = text_column, .labels = asked, .other = other_label});
+    const auto table = seqtrain::data::one_hot::read(
+        {.text = file.text(), .name = (from / dataset_file).string()},
+        {.text_column = text_column, .labels = asked, .other = other_label});
     if (table.left_out > 0) {
       log.warning(std::to_string(table.left_out) + " rows have a missing value and are left out");
     }
@@ -179,18 +178,20 @@ struct Published {
                            std::to_string(fewest_rows),
                        {.object = (from / dataset_file).string()}};
     }
-    const auto test = random_splits::like_sklearn(table.rows.size(), 0.25, 42);
-    const auto valid = random_splits::like_fastai(test.train.size(), 0.2, 42);
+    const auto test = seqtrain::data::split_like_sklearn(table.rows.size(), 0.25, 42);
+    const auto valid = seqtrain::data::split_like_fastai(test.train.size(), 0.2, 42);
     const auto of_rest = [&test](std::vector<std::size_t> rows) {
       for (std::size_t& row : rows) row = test.train[row];
       return rows;
     };
     const bool several = asked.size() > 1;
     std::filesystem::create_directories(to);
-    one_hot::write_labelled_csv(to / "train.csv", table, of_rest(valid.train), several);
-    one_hot::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out), several);
-    one_hot::write_labelled_csv(to / counted_file, table, test.train, several);
-    one_hot::write_labelled_csv(to / "test.csv", table, test.held_out, several);
+    seqtrain::data::one_hot::write_labelled_csv(to / "train.csv", table, of_rest(valid.train),
+                                                several);
+    seqtrain::data::one_hot::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out),
+                                                several);
+    seqtrain::data::one_hot::write_labelled_csv(to / counted_file, table, test.train, several);
+    seqtrain::data::one_hot::write_labelled_csv(to / "test.csv", table, test.held_out, several);
     return data::Labels{table.names(asked),
                         several ? ProblemType::multi_label : ProblemType::single_label};
   }
@@ -198,7 +199,8 @@ struct Published {
   /// Writes the scores of the labels that the flags name. A score that is undefined is null, and
   /// the log says why.
   void save_scores(const std::filesystem::path& file, const seqtrain::data::Labels& all,
-                   const std::vector<BinaryScores>& scores, const seqtrain::log::Log& log) const {
+                   const std::vector<seqtrain::metrics::BinaryScores>& scores,
+                   const seqtrain::log::Log& log) const {
     using namespace seqtrain;
     json::Writer out;
     out.begin_object();

@@ -10,16 +10,16 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/count_words.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
-#include "count_words.hpp"
 #include "job.hpp"
-#include "pretrained_words.hpp"
 #include "stages.hpp"
 #include "ulmfit_cycles.hpp"
 
@@ -50,7 +50,7 @@ class UlmfitStages {
                   });
     }
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
-    pretrained::save_for_fastai(job_.model_file(), classifier);
+    seqtrain::model::pretrained::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
   }
 
@@ -159,9 +159,11 @@ struct Ulmfit {
     const auto workers = static_cast<std::size_t>(job.threads);
     const auto unlabelled = job.data / "unlabelled.txt";
     const auto texts = job.data / (job.published ? Published::counted_file : "train.csv");
-    count_words(texts, {.columns = job.columns, .labelled = false}, workers, counts);
+    seqtrain::data::count_words(texts, {.columns = job.columns, .labelled = false}, workers,
+                                counts);
     if (std::filesystem::exists(unlabelled)) {
-      count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers, counts);
+      seqtrain::data::count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers,
+                                  counts);
     }
     return counts.vocabulary({.most = static_cast<std::size_t>(job.vocabulary)});
   }

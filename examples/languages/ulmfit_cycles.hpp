@@ -13,13 +13,13 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/report/curve.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
 #include <seqtrain/train/selection.hpp>
 
-#include "curve.hpp"
 #include "language_model.hpp"
-#include "pretrained_words.hpp"
 #include "published_model.hpp"
 #include "stages.hpp"
 
@@ -68,7 +68,7 @@ class UlmfitCycles {
     }
     learn("classifier", all, job_.epochs);
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
-    pretrained::save_for_fastai(job_.model_file(), classifier);
+    seqtrain::model::pretrained::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
   }
 
@@ -146,7 +146,8 @@ class UlmfitCycles {
     const double rate = curve.suggestion();
     job_.log.info("The range test suggests a learning rate of " + log::fixed(rate, 7) + " for " +
                   stage);
-    write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"), svg(curve));
+    write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"),
+                          seqtrain::report::svg(curve));
     json::Writer out{2};
     write_file_atomically(file,
                           out.begin_object().member("suggestion", rate).end_object().text() + "\n");

@@ -1,9 +1,9 @@
-#include "examples/languages/threshold_scores.hpp"
-
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/metrics/threshold_scores.hpp>
 
 namespace seqtrain::metrics {
 namespace {

@@ -7,10 +7,12 @@
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
 
+namespace seqtrain::report {
+
 /// Returns the curve of a learning-rate range test as an SVG picture: the loss over the learning
 /// rate on a logarithmic axis, with a dot at the suggested rate. The curve must have at least one
 /// point.
-[[nodiscard]] inline std::string svg(const seqtrain::train::LearningRateCurve& curve) {
+[[nodiscard]] inline std::string svg(const train::LearningRateCurve& curve) {
   constexpr double width = 640, height = 400, margin = 60;
   const auto extremes =
       std::ranges::minmax(curve.points, {}, [](const auto& point) { return point.loss; });
@@ -20,12 +22,10 @@
   const double decades = std::max(1.0, std::log10(curve.points.back().learning_rate) - first);
   const double span = std::max(1e-12, highest - lowest);
   const auto x = [&](double rate) {
-    return seqtrain::log::fixed(
-        margin + (std::log10(rate) - first) / decades * (width - 2 * margin), 1);
+    return log::fixed(margin + (std::log10(rate) - first) / decades * (width - 2 * margin), 1);
   };
   const auto y = [&](double loss) {
-    return seqtrain::log::fixed(height - margin - (loss - lowest) / span * (height - 2 * margin),
-                                1);
+    return log::fixed(height - margin - (loss - lowest) / span * (height - 2 * margin), 1);
   };
   const auto text = [](const std::string& at_x, const std::string& at_y, const std::string& what) {
     return "<text x=\"" + at_x + "\" y=\"" + at_y + "\" text-anchor=\"middle\">" + what +
@@ -38,11 +38,10 @@
       "font-family=\"sans-serif\" "
       "font-size=\"12\">\n<rect width=\"640\" height=\"400\" fill=\"white\"/>\n";
   for (double decade = std::ceil(first); decade <= first + decades; ++decade) {
-    picture += text(x(std::pow(10, decade)), "360", "1e" + seqtrain::log::fixed(decade, 0));
+    picture += text(x(std::pow(10, decade)), "360", "1e" + log::fixed(decade, 0));
   }
-  picture +=
-      text("320", "385", "learning rate") + text("30", y(lowest), seqtrain::log::fixed(lowest, 3));
-  picture += text("30", y(highest), seqtrain::log::fixed(highest, 3)) + text("30", "30", "loss");
+  picture += text("320", "385", "learning rate") + text("30", y(lowest), log::fixed(lowest, 3));
+  picture += text("30", y(highest), log::fixed(highest, 3)) + text("30", "30", "loss");
   picture +=
       "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"" + line + "\"/>\n";
   const double suggestion = curve.suggestion();
@@ -53,3 +52,5 @@
              "\" r=\"5\" fill=\"#d62728\"/>\n";
   return picture + "</svg>\n";
 }
+
+}  // namespace seqtrain::report

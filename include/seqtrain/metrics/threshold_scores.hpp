@@ -11,6 +11,8 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
 
+namespace seqtrain::metrics {
+
 /// The scores of one label as a binary classifier. A score that would divide by zero is absent: the
 /// precision of a label that was never predicted, the recall of a label that no example has.
 struct BinaryScores {
@@ -25,21 +27,20 @@ struct BinaryScores {
 class ThresholdScores {
  public:
   /// Sets the threshold. Throws `InputError` unless it is at least 0 and below 1.
-  ThresholdScores(double threshold, seqtrain::ProblemType type)
-      : threshold_{threshold}, type_{type} {
+  ThresholdScores(double threshold, ProblemType type) : threshold_{threshold}, type_{type} {
     if (threshold >= 0 && threshold < 1) return;
-    throw seqtrain::InputError{"must be at least 0 and below 1", {.object = "threshold"}};
+    throw InputError{"must be at least 0 and below 1", {.object = "threshold"}};
   }
 
   /// Adds logits [rows, labels] with labels [rows] or targets [rows, labels] of 0 and 1, as the
   /// problem type needs. Throws `Error` if they do not fit together.
-  void add(const seqtrain::metrics::Logits& logits, std::span<const std::int64_t> labels,
+  void add(const Logits& logits, std::span<const std::int64_t> labels,
            std::span<const float> targets) {
-    const bool multi_label = type_ == seqtrain::ProblemType::multi_label;
+    const bool multi_label = type_ == ProblemType::multi_label;
     const auto width = static_cast<std::size_t>(logits.cols());
     const auto rows = static_cast<std::size_t>(logits.rows());
     if (multi_label ? targets.size() != rows * width : labels.size() != rows) {
-      throw seqtrain::Error{"logits and labels do not fit together"};
+      throw Error{"logits and labels do not fit together"};
     }
     counts_.resize(width);
     for (std::size_t row = 0; row < rows; ++row) {
@@ -88,6 +89,8 @@ class ThresholdScores {
   };
 
   double threshold_;
-  seqtrain::ProblemType type_;
+  ProblemType type_;
   std::vector<Counts> counts_;  // one for each label
 };
+
+}  // namespace seqtrain::metrics

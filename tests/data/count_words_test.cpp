@@ -1,5 +1,3 @@
-#include "examples/languages/count_words.hpp"
-
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/data/count_words.hpp>
 
 #include "support/temporary_directory.hpp"
 

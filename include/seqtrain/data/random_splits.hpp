@@ -12,15 +12,16 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/hold_out.hpp>
 
-/// Splits of rows that are exactly those of scikit-learn and fastai, order included.
-namespace random_splits {
+namespace seqtrain::data {
+
+namespace detail {
 
 /// Returns the numbers below `count`. Throws `InputError` if so many cannot be split.
 inline std::vector<std::size_t> rows_in_order(std::size_t count) {
   // Up to this number torch permutes with 32-bit random numbers.
   constexpr std::size_t most = 0xFFFF'FFFFU / 20;
   if (count < 2 || count > most) {
-    throw seqtrain::InputError{
+    throw InputError{
         std::to_string(count) + " rows cannot be split; there must be 2 to " + std::to_string(most),
         {.object = "split"}};
   }
@@ -53,32 +54,33 @@ inline std::vector<std::size_t> torch_permutation(std::size_t count, std::uint32
 }
 
 /// Holds the first `held_out` rows out.
-inline seqtrain::data::RandomSplit cut_off(const std::vector<std::size_t>& rows,
-                                           std::size_t held_out) {
+inline RandomSplit cut_off(const std::vector<std::size_t>& rows, std::size_t held_out) {
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(held_out);
   return {.train = {middle, rows.end()}, .held_out = {rows.begin(), middle}};
 }
 
 inline void check_share(double share) {
-  seqtrain::Demand{"split"}(share > 0 && share < 1, "share", "must be between 0 and 1");
+  Demand{"split"}(share > 0 && share < 1, "share", "must be between 0 and 1");
 }
 
-/// Returns scikit-learn's `train_test_split(rows, test_size=share, random_state=seed)`. Throws
-/// `InputError` for fewer than two rows, or if `share` is not between 0 and 1.
-[[nodiscard]] inline seqtrain::data::RandomSplit like_sklearn(std::size_t rows, double share,
-                                                              std::uint32_t seed) {
-  check_share(share);
+}  // namespace detail
+
+/// Returns scikit-learn's `train_test_split(rows, test_size=share, random_state=seed)`, order
+/// included. Throws `InputError` for fewer than two rows, or if `share` is not between 0 and 1.
+[[nodiscard]] inline RandomSplit split_like_sklearn(std::size_t rows, double share,
+                                                    std::uint32_t seed) {
+  detail::check_share(share);
   const auto held_out = static_cast<std::size_t>(std::ceil(share * static_cast<double>(rows)));
-  return cut_off(numpy_permutation(rows, seed), held_out);
+  return detail::cut_off(detail::numpy_permutation(rows, seed), held_out);
 }
 
-/// Returns fastai's `RandomSplitter(valid_pct=share, seed=seed)`. Throws `InputError` as
-/// `like_sklearn` does.
-[[nodiscard]] inline seqtrain::data::RandomSplit like_fastai(std::size_t rows, double share,
-                                                             std::uint32_t seed) {
-  check_share(share);
+/// Returns fastai's `RandomSplitter(valid_pct=share, seed=seed)`, order included. Throws
+/// `InputError` as `split_like_sklearn` does.
+[[nodiscard]] inline RandomSplit split_like_fastai(std::size_t rows, double share,
+                                                   std::uint32_t seed) {
+  detail::check_share(share);
   const auto held_out = static_cast<std::size_t>(share * static_cast<double>(rows));
-  return cut_off(torch_permutation(rows, seed), held_out);
+  return detail::cut_off(detail::torch_permutation(rows, seed), held_out);
 }
 
-}  // namespace random_splits
+}  // namespace seqtrain::data

@@ -25,7 +25,7 @@
 #include <seqtrain/weights/write_torch_file.hpp>
 
 /// A language model's parameters in files of fastai, whose rows belong to words.
-namespace pretrained {
+namespace seqtrain::model::pretrained {
 
 /// Returns for each word of one vocabulary its index in another, or -1 if it is not there.
 inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words,
@@ -45,9 +45,9 @@ inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words
 /// Returns the rows of a matrix, or the elements of a vector, in another order. Row i of the result
 /// is row `places[i]` of the tensor, or the mean of all rows if that is -1. `tensor` must have a
 /// dimension and a row.
-inline std::vector<float> rearranged_rows(const seqtrain::weights::TensorView& tensor,
+inline std::vector<float> rearranged_rows(const weights::TensorView& tensor,
                                           const std::vector<std::int64_t>& places) {
-  const std::vector<float> numbers = seqtrain::weights::to_floats(tensor);
+  const std::vector<float> numbers = weights::to_floats(tensor);
   const auto rows = static_cast<std::size_t>(tensor.shape.at(0));
   const std::size_t width = numbers.size() / rows;
   std::vector<double> sums(width);
@@ -69,47 +69,45 @@ inline std::vector<float> rearranged_rows(const seqtrain::weights::TensorView& t
 
 /// Throws `InputError` unless the file's tensor has the parameter's shape. A tensor with a row for
 /// each word must have `words` rows instead of the parameter's number of rows.
-inline void check_shape(const seqtrain::weights::FastaiFile& file,
-                        const seqtrain::weights::TensorView& stored,
-                        const seqtrain::tensor::Parameter& parameter, std::size_t words) {
+inline void check_shape(const weights::FastaiFile& file, const weights::TensorView& stored,
+                        const tensor::Parameter& parameter, std::size_t words) {
   std::vector<std::int64_t> expected = parameter.value.sizes().vec();
   const bool by_word = has_a_row_a_word(parameter.name);
   if (by_word && !stored.shape.empty() && stored.shape[0] != static_cast<std::int64_t>(words)) {
-    throw seqtrain::InputError{"has " + std::to_string(stored.shape[0]) + " rows, the vocabulary " +
-                                   std::to_string(words) + " words",
-                               {.object = file.path(), .field = parameter.name},
-                               "give the list of words that the weights were trained with"};
+    throw InputError{"has " + std::to_string(stored.shape[0]) + " rows, the vocabulary " +
+                         std::to_string(words) + " words",
+                     {.object = file.path(), .field = parameter.name},
+                     "give the list of words that the weights were trained with"};
   }
-  if (!seqtrain::weights::is_floating(stored.dtype)) {
-    throw seqtrain::InputError{
-        "holds no floating-point numbers but " + std::string{seqtrain::weights::name(stored.dtype)},
+  if (!weights::is_floating(stored.dtype)) {
+    throw InputError{
+        "holds no floating-point numbers but " + std::string{weights::name(stored.dtype)},
         {.object = file.path(), .field = parameter.name}};
   }
   if (by_word) expected[0] = static_cast<std::int64_t>(words);
   if (stored.shape == expected && words > 0) return;
-  throw seqtrain::InputError{"has shape " + seqtrain::weights::to_string(stored.shape) +
-                                 ", the model " + seqtrain::weights::to_string(expected),
-                             {.object = file.path(), .field = parameter.name}};
+  throw InputError{"has shape " + weights::to_string(stored.shape) + ", the model " +
+                       weights::to_string(expected),
+                   {.object = file.path(), .field = parameter.name}};
 }
 
 /// Throws `InputError` that names the flag, or what is missing, unless the file's layers have the
 /// sizes of the model's.
-inline void check_layers(const seqtrain::weights::FastaiFile& file,
-                         const seqtrain::model::AwdLstmShape& shape) {
-  const auto stored = seqtrain::model::awd_lstm_shape(file, "0.");
+inline void check_layers(const weights::FastaiFile& file, const AwdLstmShape& shape) {
+  const auto stored = awd_lstm_shape(file, "0.");
   const auto check = [&](const char* what, std::int64_t theirs, std::int64_t ours,
                          const std::string& advice) {
     if (theirs == ours) return;
-    throw seqtrain::InputError{std::string{what} + " is " + std::to_string(theirs) +
-                                   ", the model's " + std::to_string(ours),
-                               {.object = file.path()},
-                               advice};
+    throw InputError{std::string{what} + " is " + std::to_string(theirs) + ", the model's " +
+                         std::to_string(ours),
+                     {.object = file.path()},
+                     advice};
   };
   const char* const other_layout = "only a published layout has such models: see docs/languages.md";
   if (stored.qrnn != shape.qrnn) {
-    throw seqtrain::InputError{stored.qrnn ? "has quasi-recurrent layers" : "has layers of an LSTM",
-                               {.object = file.path()},
-                               other_layout};
+    throw InputError{stored.qrnn ? "has quasi-recurrent layers" : "has layers of an LSTM",
+                     {.object = file.path()},
+                     other_layout};
   }
   check("the size of its embeddings", stored.embedding, shape.embedding,
         "give --embedding " + std::to_string(stored.embedding));
@@ -122,15 +120,13 @@ inline void check_layers(const seqtrain::weights::FastaiFile& file,
 /// words that both have are copied; the others become the mean of all rows. A decoder without a
 /// bias has one of zeros. Throws `InputError` if a tensor is missing or holds NaN, or the sizes do
 /// not fit; some parameters may then have changed.
-inline void load(seqtrain::model::LanguageModel& model, const std::vector<std::string>& words,
-                 const seqtrain::weights::FastaiFile& file,
-                 const std::vector<std::string>& words_of_file) {
+inline void load(LanguageModel& model, const std::vector<std::string>& words,
+                 const weights::FastaiFile& file, const std::vector<std::string>& words_of_file) {
   const at::NoGradGuard no_gradients;
   if (words.size() != static_cast<std::size_t>(model.vocab_size())) {
-    throw seqtrain::InputError{"has " + std::to_string(words.size()) +
-                                   " words, the model's embedding " +
-                                   std::to_string(model.vocab_size()) + " rows",
-                               {.object = "vocabulary"}};
+    throw InputError{"has " + std::to_string(words.size()) + " words, the model's embedding " +
+                         std::to_string(model.vocab_size()) + " rows",
+                     {.object = "vocabulary"}};
   }
   check_layers(file, model.encoder().shape());
   const auto places = places_of(words, words_of_file);
@@ -139,13 +135,13 @@ inline void load(seqtrain::model::LanguageModel& model, const std::vector<std::s
       parameter.value.zero_();
       continue;
     }
-    const seqtrain::weights::TensorView stored = file.at(parameter.name);
+    const weights::TensorView stored = file.at(parameter.name);
     check_shape(file, stored, parameter, words_of_file.size());
     const auto numbers = has_a_row_a_word(parameter.name) ? rearranged_rows(stored, places)
-                                                          : seqtrain::weights::to_floats(stored);
+                                                          : weights::to_floats(stored);
     const at::Tensor host = at::empty(parameter.value.sizes(), at::kFloat);
     std::memcpy(host.mutable_data_ptr<float>(), numbers.data(), numbers.size() * sizeof(float));
-    seqtrain::tensor::refuse_nan(host, file.path(), parameter.name);
+    tensor::refuse_nan(host, file.path(), parameter.name);
     parameter.value.copy_(host);
   }
 }
@@ -155,8 +151,8 @@ inline void load(seqtrain::model::LanguageModel& model, const std::vector<std::s
 template <class M>
 void save_for_fastai(const std::filesystem::path& path, const M& model) {
   const auto state = model.state_dict();
-  std::vector<seqtrain::weights::TensorView> tensors;
-  const auto add = [&tensors](seqtrain::weights::TensorView tensor, std::string name) {
+  std::vector<weights::TensorView> tensors;
+  const auto add = [&tensors](weights::TensorView tensor, std::string name) {
     tensor.name = std::move(name);
     tensors.push_back(std::move(tensor));
   };
@@ -169,7 +165,7 @@ void save_for_fastai(const std::filesystem::path& path, const M& model) {
         tensor.name.substr(0, tensor.name.size() - ending.size()) + "encoder_dp.emb.weight");
     if (tensor.name == "0.encoder.weight") add(tensor, "1.decoder.weight");
   }
-  seqtrain::weights::write_torch_file(path, tensors);
+  weights::write_torch_file(path, tensors);
 }
 
-}  // namespace pretrained
+}  // namespace seqtrain::model::pretrained

@@ -10,17 +10,17 @@
 #include <seqtrain/data/record_file.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 
+namespace seqtrain::data {
+
 /// Adds the words of a file's texts to `counts`, on several threads, in the file's order. Throws
 /// `InputError` with file and line at the first wrong record.
-inline void count_words(const std::filesystem::path& path,
-                        const seqtrain::data::ReadOptions& options, std::size_t workers,
-                        seqtrain::text::WordCounts& counts) {
-  using namespace seqtrain;
-  data::RecordFile{path, options}.each_text([&](const data::Reader& reader) {
-    const auto parts = reader.parts(data::detail::part_bytes(reader.bytes(), workers));
+inline void count_words(const std::filesystem::path& path, const ReadOptions& options,
+                        std::size_t workers, text::WordCounts& counts) {
+  RecordFile{path, options}.each_text([&](const Reader& reader) {
+    const auto parts = reader.parts(detail::part_bytes(reader.bytes(), workers));
     const auto count = [&](std::size_t index, std::size_t, text::WordCounts& part) {
       part.clear();
-      reader.read(parts[index], [&part](const data::Example& example) {
+      reader.read(parts[index], [&part](const Example& example) {
         part.add(example.text);
         if (example.text_pair) part.add(*example.text_pair);
       });
@@ -30,3 +30,5 @@ inline void count_words(const std::filesystem::path& path,
     for (const text::WordCounts& part : threads) counts.merge(part);
   });
 }
+
+}  // namespace seqtrain::data

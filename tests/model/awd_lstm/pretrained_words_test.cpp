@@ -1,5 +1,3 @@
-#include "examples/languages/pretrained_words.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
@@ -19,10 +18,8 @@
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace pretrained {
+namespace seqtrain::model::pretrained {
 namespace {
-
-using namespace seqtrain;
 
 model::LanguageModel make_language_model(std::uint64_t seed) {
   return model::LanguageModel{
@@ -128,4 +125,4 @@ TEST(PretrainedWords, SavesWhatItReads) {
 }
 
 }  // namespace
-}  // namespace pretrained
+}  // namespace seqtrain::model::pretrained

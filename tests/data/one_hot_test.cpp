@@ -1,16 +1,15 @@
-#include "examples/languages/one_hot.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/data/reader.hpp>
 
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::tests {
+namespace seqtrain::data {
 namespace {
 
 using NamesOfLabels = std::vector<std::string>;
@@ -68,7 +67,7 @@ TEST(OneHot, TellsWhatIsWrong) {
 }
 
 TEST(OneHot, WritesRowsThatTheReaderReads) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const auto table = read_one_hot("text,a,b\nx,1,1\n\"y\n\"\"z\"\"\",0,0\nw,0,1\n");
   const std::vector<std::size_t> rows{1, 0};
   one_hot::write_labelled_csv(directory / "multi.csv", table, rows, true);
@@ -87,4 +86,4 @@ TEST(OneHot, WritesRowsThatTheReaderReads) {
 }
 
 }  // namespace
-}  // namespace seqtrain::tests
+}  // namespace seqtrain::data

@@ -1,9 +1,9 @@
-#include "examples/languages/curve.hpp"
-
 #include <cmath>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/report/curve.hpp>
 
 namespace seqtrain::report {
 namespace {

@@ -18,7 +18,7 @@
 #include <seqtrain/data/source.hpp>
 
 /// CSV files with one column per label.
-namespace one_hot {
+namespace seqtrain::data::one_hot {
 
 /// The columns of a CSV file with one column per label, whose cells are 0 or 1, or True or False.
 struct Options {
@@ -27,7 +27,7 @@ struct Options {
   std::string other = "other";  ///< label of a text that has none of the labels
 
   void validate() const {
-    const seqtrain::Demand demand{"one-hot labels"};
+    const Demand demand{"one-hot labels"};
     demand(!labels.empty(), "labels", "must not be empty");
     for (const auto& label : labels) {
       demand(!label.empty(), "labels", "have an empty name");
@@ -72,10 +72,10 @@ namespace detail {
 /// Reads the table's records one after the other.
 class Reader {
  public:
-  Reader(const seqtrain::data::Source& source, const Options& options)
+  Reader(const Source& source, const Options& options)
       : source_{&source}, options_{&options}, parser_{source}, rest_{source.text} {
     if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
-    if (rest_.empty()) throw seqtrain::InputError{"holds no example", {.object = source.name}};
+    if (rest_.empty()) throw InputError{"holds no example", {.object = source.name}};
     source.demand_utf8(rest_);
     parser_.take_record(rest_);
     const std::vector<std::string> header{parser_.cells().begin(), parser_.cells().end()};
@@ -90,7 +90,7 @@ class Reader {
     Table table;
     while (!rest_.empty()) {
       if (rest_.starts_with('\n') || rest_.starts_with("\r\n")) {
-        seqtrain::data::take_line(rest_);
+        take_line(rest_);
         continue;
       }
       const std::string_view record = parser_.take_record(rest_);
@@ -114,9 +114,9 @@ class Reader {
                                    const char* flag) const {
     const auto found = std::ranges::find(header, name);
     if (found != header.end()) return static_cast<std::size_t>(found - header.begin());
-    throw seqtrain::InputError{"no such column; there are: " + seqtrain::joined(header),
-                               {.object = source_->name, .field = name},
-                               std::string{"name the columns with "} + flag};
+    throw InputError{"no such column; there are: " + joined(header),
+                     {.object = source_->name, .field = name},
+                     std::string{"name the columns with "} + flag};
   }
 
   [[nodiscard]] std::vector<std::string> labels_of(std::span<const std::string_view> cells,
@@ -133,14 +133,14 @@ class Reader {
 
   [[nodiscard]] bool is_one(std::string_view cell, std::string_view record,
                             const std::string& column) const {
-    if (const auto value = seqtrain::data::zero_or_one(cell)) return *value;
+    if (const auto value = zero_or_one(cell)) return *value;
     throw source_->error("expected 0 or 1, or True or False, found '" + std::string{cell} + "'",
                          record, column);
   }
 
-  const seqtrain::data::Source* source_;
+  const Source* source_;
   const Options* options_;
-  seqtrain::data::CsvParser parser_;
+  CsvParser parser_;
   std::string_view rest_;
   std::size_t columns_ = 0;
   std::size_t text_ = 0;
@@ -161,7 +161,7 @@ class Reader {
 
 /// Reads a CSV file with one column per label. Rows with a missing value in any column are left
 /// out, as by pandas' `dropna`. Throws `InputError` if a column is missing or holds other values.
-[[nodiscard]] inline Table read(const seqtrain::data::Source& source, const Options& options) {
+[[nodiscard]] inline Table read(const Source& source, const Options& options) {
   options.validate();
   return detail::Reader{source, options}.read();
 }
@@ -175,10 +175,10 @@ inline void write_labelled_csv(const std::filesystem::path& file, const Table& t
   for (const std::size_t number : rows) {
     const auto& row = table.rows.at(number);
     const std::string label =
-        multi_label ? seqtrain::json::Writer{}.value(row.labels).text() : row.labels.front();
+        multi_label ? json::Writer{}.value(row.labels).text() : row.labels.front();
     out += detail::csv_cell(row.text) + "," + detail::csv_cell(label) + "\n";
   }
-  seqtrain::write_file_atomically(file, out);
+  write_file_atomically(file, out);
 }
 
-}  // namespace one_hot
+}  // namespace seqtrain::data::one_hot
