@@ -136,10 +136,10 @@ FORMS = [
 class Server:
     """`serve` on a free port. A thread reads its log."""
 
-    def __init__(self, program, model):
+    def __init__(self, program, model, *more):
         self.process = subprocess.Popen(
             [program, "--model", str(model), "--host", "127.0.0.1", "--port", "0", "--log-format",
-             "json", *PRECISION], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+             "json", *PRECISION, *more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.events = queue.Queue()
         self.answered = 0
         self.other = []

@@ -6,6 +6,7 @@ with values of equal types. Examples from the documentation of the other servers
 import argparse
 import json
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -81,6 +82,13 @@ def run(command, port, folder):
                           check=True, cwd=folder).stdout
 
 
+def server_of(command):
+    """Returns the name of the server that answers the command's path."""
+    if "/rerank" in command:
+        return "reranker"
+    return "embedder" if re.search("/embed|/similarity|/v1/embeddings", command) else "classifier"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", required=True)
@@ -97,12 +105,13 @@ def main():
         made_model.make(place / "classifier")
         made_model.make(place / "reranker", labels=["relevance"])
         servers = {name: Server(arguments.serve, place / name) for name in ("classifier", "reranker")}
+        servers["embedder"] = Server(arguments.serve, place / "classifier", "--embed")
         try:
             ports = {name: server.wait_for("Listening")["port"] for name, server in servers.items()}
             for server in servers.values():
                 server.wait_for("Ready")
             for command, documented in commands:
-                answer = run(command, ports["reranker" if "/rerank" in command else "classifier"], place)
+                answer = run(command, ports[server_of(command)], place)
                 same = shape(read_elided(documented)) == shape(json.loads(answer))
                 failed += not same
                 print("ok  " if same else "FAIL", command, "\n    ", answer[:300])
