@@ -51,6 +51,13 @@ TEST(S3Checksum, IsReadFromTheHeadersOfAnAnswer) {
   EXPECT_EQ(kind({{"ETag", md5}, {"x-amz-checksum-crc32", "AAAAAA=="}}), Checksum::crc32);
   EXPECT_EQ(kind({{"ETag", md5 + "-2"}, {"x-amz-checksum-crc32c", "AAAAAA==-2"}}),
             Checksum::md5_of_parts);
+  EXPECT_EQ(kind({{"ETag", md5 + "-2"}, {"x-amz-checksum-crc32", "AAAAAA=="}}),
+            Checksum::md5_of_parts)
+      << "the kind of the CRC is not known";
+  EXPECT_EQ(kind({{"ETag", md5 + "-2"},
+                  {"x-amz-checksum-type", "FULL_OBJECT"},
+                  {"x-amz-checksum-crc32", "AAAAAA=="}}),
+            Checksum::crc32);
   EXPECT_EQ(kind({{"ETag", md5 + "-2"},
                   {"x-amz-checksum-type", "COMPOSITE"},
                   {"x-amz-checksum-crc32c", "AAAAAA=="}}),

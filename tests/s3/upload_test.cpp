@@ -104,6 +104,12 @@ TEST_F(S3Upload, RecognisesThatItWasDoneWhenTheAnswerIsLost) {
   EXPECT_TRUE(service_.storage.read("a b") == text_);
 }
 
+TEST_F(S3Upload, NeedsNoRightToRead) {
+  service_.storage.denied = "HEAD";
+  upload();
+  EXPECT_TRUE(service_.storage.read("a b") == text_);
+}
+
 TEST_F(S3Upload, RemovesAnObjectThatIsStoredWrongly) {
   service_.storage.damage_writes = true;
   EXPECT_THROW(upload(), Error);

@@ -203,6 +203,7 @@ class FakeS3 {
       answer.headers.push_back({"x-amz-meta-seqtrain-write", object.token});
     if (request.header("x-amz-checksum-mode") == "ENABLED" && !object.crc32c.empty()) {
       answer.headers.push_back({"x-amz-checksum-crc32c", object.crc32c});
+      answer.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
     }
     if (query.contains("partNumber")) {
       answer.status = 206;
@@ -272,6 +273,7 @@ class FakeS3 {
     if (std::exchange(fails_in_ok, false)) {
       auto answer = problem(500, "InternalError", "We encountered an internal error.");
       answer.status = 200;
+      answer.body.insert(0, 1000, ' ');
       return answer;
     }
     return join(request, found->first, name);

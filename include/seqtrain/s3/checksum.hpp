@@ -24,6 +24,7 @@ namespace seqtrain::s3 {
 
 /// The checksum of a whole object, as far as the service gives one.
 struct Checksum {
+  /// What the text is.
   enum Kind {
     none,
     crc32c,
@@ -143,21 +144,23 @@ inline bool is_md5(std::string_view etag, const http::Response& response) {
 }
 
 /// Returns the checksum of a whole object that the headers of an answer give. Of an object that was
-/// written in parts, the ETag has the checksum only with the size of a part.
+/// written in parts, a CRC may be that of the parts' CRCs, unless the answer says otherwise; and
+/// the ETag has the checksum only with the size of a part.
 inline Checksum read_checksum(const http::Response& response) {
-  const bool whole = response.find("x-amz-checksum-type").value_or("FULL_OBJECT") == "FULL_OBJECT";
+  const auto etag = plain_etag(response.find("ETag").value_or(""));
+  const auto dash = std::min(etag.find('-'), etag.size());
+  const bool in_parts = dash < etag.size();
+  const auto type = response.find("x-amz-checksum-type").value_or(in_parts ? "" : "FULL_OBJECT");
   constexpr std::pair<Checksum::Kind, const char*> headers[] = {
       {Checksum::crc32c, "x-amz-checksum-crc32c"},
       {Checksum::crc64nvme, "x-amz-checksum-crc64nvme"},
       {Checksum::crc32, "x-amz-checksum-crc32"}};
   for (const auto& [kind, name] : headers) {
     const auto text = response.find(name);
-    if (whole && text && text->find('-') == text->npos) return {kind, *text};
+    if (type == "FULL_OBJECT" && text && text->find('-') == text->npos) return {kind, *text};
   }
-  const auto etag = plain_etag(response.find("ETag").value_or(""));
-  const auto dash = std::min(etag.find('-'), etag.size());
   if (!is_md5(etag.substr(0, dash), response)) return {};
-  return {dash == etag.size() ? Checksum::md5 : Checksum::md5_of_parts, etag};
+  return {in_parts ? Checksum::md5_of_parts : Checksum::md5, etag};
 }
 
 /// Tells whether a content of `size` bytes, whose CRC-32C is known, has this checksum. It reads the

@@ -56,7 +56,9 @@ struct Problem {
 
   /// Reads the code and the message of an answer. An answer in another form gives none.
   static Problem of(const http::Response& response) {
-    if (response.body.substr(0, 512).find("<Error") == std::string::npos) return {};
+    // The service may send spaces for as long as it joins parts.
+    const auto start = std::min(response.body.find_first_not_of(" \t\r\n"), response.body.size());
+    if (response.body.substr(start, 512).find("<Error") == std::string::npos) return {};
     try {
       const auto root = XmlReader::parse(response.body);
       if (root.name != "Error") return {};
