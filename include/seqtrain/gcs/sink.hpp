@@ -28,8 +28,10 @@ struct Writer {
   UploadOptions upload = {};
   DownloadOptions download = {};
 
+  /// Returns the number of a version of an object.
   static std::int64_t generation_of(const ObjectInfo& object) { return object.generation; }
 
+  /// Writes an object and removes it again.
   void try_writing(const Uri& uri) const {
     const auto written = client.put(uri, "written to see whether it can be", {.if_generation = 0});
     client.remove(uri, written.generation);

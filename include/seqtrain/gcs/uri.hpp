@@ -45,9 +45,11 @@ inline std::string_view bucket_problem(std::string_view name) {
 /// The rules of Google's names, for `buckets::Place`.
 struct Names {
   static constexpr std::string_view scheme = "gs://";
+  /// Returns what is wrong with the name of a bucket, or nothing.
   static std::string_view bucket_problem(std::string_view name) {
     return detail::bucket_problem(name);
   }
+  /// Returns what is wrong with the name of an object, or nothing.
   static std::string_view object_problem(std::string_view name) {
     if (name.starts_with(".well-known/acme-challenge/")) return "the object's name is reserved";
     return buckets::object_problem(name);

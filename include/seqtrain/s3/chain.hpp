@@ -26,6 +26,7 @@ struct Surroundings {
   std::string profile_name;  ///< `AWS_PROFILE`, else `default`
   std::string region;
 
+  /// Throws `InputError` if `AWS_PROFILE` names a profile that is not there.
   static Surroundings from(const Environment& environment, const Profiles& profiles) {
     auto name = environment("AWS_PROFILE");
     if (!name) name = environment("AWS_DEFAULT_PROFILE");

@@ -244,6 +244,7 @@ class MachineRole final : public Credentials {
 /// another provider, whose token is in a file (EKS, OpenID Connect).
 class AssumedRole final : public Credentials {
  public:
+  /// The role, and what takes it.
   struct Options {
     std::string role_arn;
     std::string session_name;
@@ -316,6 +317,7 @@ class AssumedRole final : public Credentials {
 /// A login by IAM Identity Center, whose token `aws sso login` keeps in a file.
 class SsoLogin final : public Credentials {
  public:
+  /// The login and the role that it may take.
   struct Options {
     std::filesystem::path token_file;
     http::Url server;

@@ -12,6 +12,7 @@ namespace seqtrain::s3 {
 struct Names {
   static constexpr std::string_view scheme = "s3://";
 
+  /// Returns what is wrong with the name of a bucket, or nothing.
   static std::string_view bucket_problem(std::string_view name) {
     if (name.empty()) return "no bucket";
     if (name.size() < 3) return "the bucket's name is shorter than 3 characters";
@@ -32,6 +33,7 @@ struct Names {
     return {};
   }
 
+  /// Returns what is wrong with the name of an object, or nothing.
   static std::string_view object_problem(std::string_view name) {
     for (const auto part : split(name, '/')) {
       if (part == "." || part == "..") return "an object's name cannot have a part '.' or '..'";
