@@ -55,6 +55,8 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       "dataset", "train-split", "dev-split", "test-split",
       // a resumed run may be longer
       "epochs", "max-steps",
+      // each of its runs has the values that it chooses
+      "tune",
       // the machine, and the places of the results
       "test-file", "device", "deterministic", "threads", "dataloader-num-workers", "log-every",
       "output-dir", "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
@@ -404,6 +406,82 @@ TEST_F(TrainFlagsTest, RefuseWhatDoesNotGoWithFolds) {
   EXPECT_EQ(problem("--group-field=writer"), "nothing was thrown");
   EXPECT_EQ(tests::problem_of([] { (void)parsed({"--folds=1"}); }),
             "--folds: must be 0, or 2 to 1000");
+}
+
+TEST_F(TrainFlagsTest, SearchWhatNoFlagGives) {
+  const auto space = [](std::vector<const char*> more, ProblemType type, bool adapts = true) {
+    more.insert(more.begin(), {"test", "--train-file=a.csv", "--tune=4"});
+    TrainFlags flags;
+    Flags parser{"test", "does something"};
+    EXPECT_TRUE(flags.parse(parser, static_cast<int>(more.size()), more.data()));
+    const auto found = flags.search_space(parser, type, adapts);
+    return std::string{found.learning_rate ? "rate " : ""} + (found.epochs ? "epochs " : "") +
+           (found.batch_size ? "batch " : "") + (found.class_weights ? "weights " : "") +
+           (found.part ? "part" : "");
+  };
+  using enum ProblemType;
+  EXPECT_EQ(space({}, single_label), "rate epochs batch weights part");
+  EXPECT_EQ(space({}, regression), "rate epochs batch part");
+  EXPECT_EQ(space({}, multi_label, false), "rate epochs batch weights ");
+  EXPECT_EQ(space({"--learning-rate=1e-4", "--epochs=3"}, single_label), "batch weights part");
+  EXPECT_EQ(space({"--max-steps=9", "--tokens-per-batch=99"}, single_label), "rate weights part");
+  EXPECT_EQ(space({"--per-device-train-batch-size=16"}, single_label), "rate epochs weights part");
+  for (const char* flag : {"--freeze-encoder=false", "--lora-rank=2", "--reinit-layers=1",
+                           "--layerwise-lr-decay=0.9", "--optim=muon"}) {
+    EXPECT_EQ(space({flag}, single_label), "rate epochs batch weights ") << flag;
+  }
+}
+
+TEST_F(TrainFlagsTest, MakeRunsOfTrials) {
+  const auto flags = parsed({"--train-file=a.csv", "--test-file=b.csv", "--tune=4", "--seed=7",
+                             "--calibrate=yes", "--logging-dir=logs", "--push-to-hub=me/model"});
+  const run::TrialValues values{
+      .batch_size = 0.5, .balances_classes = true, .part = run::TrainedPart::adapters};
+  const auto trial =
+      flags.of_trial({.number = 3, .rung = 2, .share = 0.5, .values = values}, "runs/tune");
+  EXPECT_EQ(trial.output_dir, "runs/tune/trial-3-rung-2");
+  EXPECT_EQ(trial.logging_dir, "logs/trial-3-rung-2");
+  EXPECT_TRUE(trial.is_part());
+  EXPECT_EQ(trial.seed, 7);
+  EXPECT_EQ(trial.test_file + trial.push_to_hub, "");
+  EXPECT_EQ(trial.calibrate, "no");
+  EXPECT_EQ(trial.batch_size, 8);
+  EXPECT_EQ(trial.class_weights, (std::vector<std::string>{"auto"}));
+  EXPECT_EQ(trial.lora_rank, 8);
+  EXPECT_NO_THROW(trial.validate());
+
+  const auto winner = flags.of_winner(values, {{"learning-rate", "0.0002"}, {"epochs", "6"}});
+  EXPECT_FALSE(winner.is_part());
+  EXPECT_EQ(winner.learning_rate, 2e-4);
+  EXPECT_EQ(winner.epochs, 6);
+  EXPECT_EQ(winner.lora_rank, 8);
+  EXPECT_TRUE(winner.merge_adapter);
+  EXPECT_EQ(winner.test_file, "b.csv");
+  EXPECT_EQ(winner.calibrate, "yes");
+  const auto given = parsed({"--train-file=a.csv", "--epochs=2", "--learning-rate=1e-3"});
+  const auto frozen = given.of_winner({.part = run::TrainedPart::head}, {});
+  EXPECT_TRUE(frozen.freeze_encoder);
+  EXPECT_EQ(frozen.epochs, 2);
+  EXPECT_EQ(frozen.learning_rate, 1e-3);
+}
+
+TEST_F(TrainFlagsTest, RefuseWhatDoesNotGoWithTuning) {
+  const auto problem = [](std::vector<const char*> more) {
+    more.push_back("--tune=3");
+    return tests::problem_of([&] { (void)parsed(more); });
+  };
+  EXPECT_TRUE(
+      problem({"--train-file=a.csv", "--folds=3"}).starts_with("--folds: does not go with"));
+  EXPECT_TRUE(problem({"--few-shot"}).starts_with("--few-shot: does not go with --tune"));
+  EXPECT_TRUE(problem({"--hp-tune=y"}).starts_with("--hp-tune: does not go with --tune"));
+  EXPECT_TRUE(problem({"--resume=checkpoint-9"}).starts_with("--resume: does not go with --tune"));
+  EXPECT_EQ(problem({"--dev-file", ""}),
+            "--tune: needs examples to evaluate on: give a --dev-file or a --dev-fraction");
+  EXPECT_EQ(problem({"--resume=auto"}), "nothing was thrown");
+  EXPECT_EQ(problem({"--dataset=org/name"}), "nothing was thrown");
+  for (const char* wrong : {"--tune=1", "--tune=-2", "--tune=1001"}) {
+    EXPECT_EQ(tests::problem_of([&] { (void)parsed({wrong}); }), "--tune: must be 0, or 2 to 1000");
+  }
 }
 
 TEST_F(TrainFlagsTest, TakeTheFlagsOfABaseline) {

@@ -27,7 +27,9 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/train/options.hpp>
+#include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::data {
 struct HeldOut;
@@ -82,6 +84,24 @@ struct TrainFlags : DataFlags,
   /// Returns the flags of a run that is a part of a cross-validation in `directory`. It has a
   /// folder there, and a seed that follows from that of the cross-validation and its number.
   [[nodiscard]] TrainFlags of_fold(Fold part, const std::filesystem::path& directory) const;
+
+  /// Tells whether the run is a part of a cross-validation or of a tuning, which leaves no model.
+  [[nodiscard]] bool is_part() const { return fold.has_value() || trial.has_value(); }
+
+  /// Returns what `--tune` searches for this problem type: what no flag of `given` says and what
+  /// goes with the other flags. `adapts` tells whether the model can have adapters.
+  [[nodiscard]] run::SearchSpace search_space(const Flags& given, ProblemType type,
+                                              bool adapts) const;
+
+  /// Returns the flags of a run that is a part of a tuning in `directory`. It has a folder there,
+  /// and neither a test file nor anything else that only a model needs.
+  [[nodiscard]] TrainFlags of_trial(const run::Trial& part,
+                                    const std::filesystem::path& directory) const;
+
+  /// Returns the flags of a whole run with a trial's values. `found` are the values of flags in the
+  /// trial's `metrics.json`.
+  [[nodiscard]] TrainFlags of_winner(const run::TrialValues& values,
+                                     const train::Pairs& found) const;
 
   /// Returns the options of training batches. This process computes the batches of `shard`.
   [[nodiscard]] data::LoaderOptions train_batches(const data::Shard& shard = {}) const {
@@ -178,6 +198,15 @@ struct TrainFlags : DataFlags,
   /// Takes the dev examples of `--folds`. Throws `InputError` that names a flag which does not go
   /// with it.
   void take_folds(const Flags& flags);
+
+  /// Throws `InputError` that names a flag which does not go with `--tune`.
+  void check_tuning() const;
+
+  /// Moves the places of a part of several runs into folders of this name.
+  void enter(const std::string& name, const std::filesystem::path& directory);
+
+  /// Takes a trial's values but for the length and the learning rate, which `choose_values` sets.
+  void take(const run::TrialValues& values);
 
   /// Removes the default files, because `--dataset` names the data. Throws `InputError` if files
   /// are given as well.

@@ -15,7 +15,8 @@ enum class Purpose : std::uint64_t {
   dropout = 2,
   initialization = 3,
   data = 4,
-  bootstrap = 5
+  bootstrap = 5,
+  tuning = 6
 };
 
 /// Maps 64-bit words one to one so that every input bit moves about half of the output bits

@@ -10,6 +10,7 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/experiment/prepare.hpp>
+#include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::experiment {
 
@@ -29,14 +30,14 @@ namespace seqtrain::experiment {
           .trains_few = flags.freeze_encoder || flags.lora_rank > 0};
 }
 
-/// Chooses the number of epochs and the learning rate of a run if no flag gives them, and logs and
-/// records them. A resumed run must have the same learning rate.
+/// Chooses the number of epochs and the learning rate of a run if no flag gives them, or takes
+/// those of a trial, and logs and records them. A resumed run must have the same learning rate.
 inline void choose_values(const Program& program, Prepared& run, const data::EncodedSet& train) {
   run.chosen = cli::choose_values(run.flags, size_of(run, train));
   if (run.chosen.empty() || !program.processes.is_first()) return;
   std::vector<std::string> parts;
   for (const auto& [name, value] : run.chosen) {
-    run.results.flags.emplace_back(name, value);
+    train::replace(run.results.flags, {name, value});
     if (name == "learning-rate") run.checkpoints->checkpointer().add_setting(name, value);
     parts.push_back("--" + name + ' ' + value);
   }

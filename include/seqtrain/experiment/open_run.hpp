@@ -2,8 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include <seqtrain/cli/config_file.hpp>
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/experiment/run_observers.hpp>
 #include <seqtrain/page.hpp>
@@ -27,6 +32,19 @@ namespace seqtrain::experiment {
   return values;
 }
 
+/// Returns a command that repeats a run. A run of a tuning has its chosen values in it, because it
+/// would choose others by itself.
+[[nodiscard]] inline std::string command_of(const Program& program, const Prepared& run) {
+  std::vector<std::string_view> but(cli::flags_of_one_run.begin(), cli::flags_of_one_run.end());
+  if (!run.flags.trial) return program.parser.command(but);
+  std::string values;
+  for (const auto& [name, value] : run.chosen) {
+    but.push_back(name);
+    values += " --" + name + " " + cli::shell_word(value);
+  }
+  return program.parser.command(but) + values;
+}
+
 /// Returns what the page of a run shows besides its figures.
 [[nodiscard]] inline page::RunPageOptions page_options(const Program& program, const Prepared& run,
                                                        const Examples& examples) {
@@ -36,8 +54,8 @@ namespace seqtrain::experiment {
   return {.file = run.directory.report(),
           .log = run.directory.log(),
           .facts = {.name = run.directory.path().filename().string(),
-                    .command = program.parser.command(cli::flags_of_one_run),
-                    .model_place = flags.fold ? "" : run.directory.model().string(),
+                    .command = command_of(program, run),
+                    .model_place = flags.is_part() ? "" : run.directory.model().string(),
                     .changed = with_chosen(program.parser.changed_values(), run),
                     .versions = run.results.versions,
                     .machine = {{"device", tensor::describe(program.device)}},

@@ -158,7 +158,7 @@ class Run {
   /// needed any more.
   template <class S>
   void publish(S& sink, const std::stop_token& stop) {
-    if (flags().fold) return finish(stop);
+    if (flags().is_part()) return finish(stop);
     const auto [directory, names, folder, before_each] = publication(stop);
     if constexpr (Store<S>) {
       sink::publish_once(sink, directory, names, folder, before_each);

@@ -72,7 +72,7 @@ class RunCheckpoints {
   /// of the run are safe.
   void finish(const TrainFlags& flags, const RunDirectory& run) const {
     const std::string& id = checkpointer_.run().id;
-    const bool keeps = flags.keeps_checkpoints() && !flags.fold;  // a fold leaves no model
+    const bool keeps = flags.keeps_checkpoints() && !flags.is_part();  // it leaves no model
     if (!keeps && !id.empty()) run.remove_checkpoints_of(id);
   }
 

@@ -20,6 +20,16 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
   return found == pairs.end() ? "" : found->second;
 }
 
+/// Replaces the pair with the name of `pair`, or adds it.
+inline void replace(Pairs& pairs, Pairs::value_type pair) {
+  const auto found = std::ranges::find(pairs, pair.first, &Pairs::value_type::first);
+  if (found == pairs.end()) {
+    pairs.push_back(std::move(pair));
+  } else {
+    found->second = std::move(pair.second);
+  }
+}
+
 /// Appends the pairs to a JSON object as one member `name`, an object.
 inline void append(json::Writer& out, std::string_view name, const Pairs& pairs) {
   out.key(name).begin_object();

@@ -7,10 +7,17 @@
 #include <utility>
 
 #include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/train/options.hpp>
 
 namespace seqtrain::train {
+
+/// Thrown when a fit ends because a gradient is not finite.
+class NonfiniteGradient : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A step that was skipped because a gradient was not finite.
 struct SkippedStep {
@@ -44,7 +51,8 @@ class StepWatch {
   }
 
   /// Waits for the outcome of the oldest step without one. Returns the step if it was skipped.
-  /// Throws `Error` if the policy is to stop, or if a scaled loss cannot be scaled down further.
+  /// Throws `NonfiniteGradient` if the policy is to stop, or if a scaled loss cannot be scaled down
+  /// further.
   std::optional<SkippedStep> settle();
 
  private:

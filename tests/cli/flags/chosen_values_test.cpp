@@ -40,6 +40,30 @@ TEST(ChosenValues, HaveNoEpochsWithMaxSteps) {
   EXPECT_FALSE(flags.epochs);
 }
 
+TEST(ChosenValues, AreThoseOfATrial) {
+  TrainingFlags flags;
+  flags.trial = run::Trial{.share = 0.25, .values = {.learning_rate = 1.5, .epochs = 2}};
+  EXPECT_EQ(choose_values(flags, {.examples = 729, .hidden_size = 384}),  // 46 steps in an epoch
+            (train::Pairs{{"epochs", "14"}, {"learning-rate", "0.00015"}, {"max-steps", "161"}}));
+  EXPECT_EQ(flags.epochs, 14);
+  EXPECT_EQ(flags.learning_rate, 1.5e-4);
+  EXPECT_EQ(flags.max_steps, 161);
+}
+
+TEST(ChosenValues, OfATrialChangeDefaultsOfAProgram) {
+  TrainingFlags flags;
+  flags.learning_rate = 1e-3;
+  flags.max_steps = 10;
+  flags.trial = run::Trial{.share = 0.5, .values = {.learning_rate = 0.25}};
+  EXPECT_EQ(choose_values(flags, {.examples = 729}),
+            (train::Pairs{{"learning-rate", "0.00025"}, {"max-steps", "5"}}));
+  flags.max_steps = 1;
+  flags.trial = run::Trial{.share = 0.25};
+  EXPECT_EQ(choose_values(flags, {.examples = 729}), (train::Pairs{{"max-steps", "1"}}));
+  flags.trial = run::Trial{};  // a whole run with the usual values
+  EXPECT_TRUE(choose_values(flags, {.examples = 729}).empty());
+}
+
 TEST(Schedule, WarmsUpByDefaultIfTheRateFalls) {
   using Type = seqtrain::optim::Schedule::Type;
   TrainingFlags flags;

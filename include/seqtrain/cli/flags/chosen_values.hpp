@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags/training.hpp>
+#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
@@ -23,15 +25,26 @@ struct RunSize {
   bool trains_few = false;          ///< only adapters and the head, or only the head, are trained
 };
 
+/// Returns the number of steps in an epoch.
+inline std::int64_t steps_of_epoch(const RunSize& size) {
+  return (static_cast<std::int64_t>(size.examples) + size.step_examples - 1) / size.step_examples;
+}
+
 /// Returns the number of epochs of a run without `--epochs`: at least 3, and on few examples more,
 /// up to 20, so that the run has some 300 steps. Beyond 50,000 examples it is 2. docs/defaults.md
 /// has the study.
 inline std::int64_t chosen_epochs(const RunSize& size) {
   constexpr std::int64_t least_steps = 300;
   if (size.examples > 50'000) return 2;
-  const auto examples = static_cast<std::int64_t>(size.examples);
-  const auto of_epoch = (examples + size.step_examples - 1) / size.step_examples;
+  const auto of_epoch = steps_of_epoch(size);
   return std::clamp<std::int64_t>((least_steps + of_epoch / 2) / of_epoch, 3, 20);
+}
+
+/// Returns a rate with two digits, which are precise enough.
+inline double two_digits(double rate) {
+  std::array<char, 16> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.1e", rate);
+  return std::strtod(digits.data(), nullptr);
 }
 
 /// Returns the learning rate of a run without `--learning-rate`. The larger the encoder, the lower
@@ -39,14 +52,34 @@ inline std::int64_t chosen_epochs(const RunSize& size) {
 /// times the rate. docs/defaults.md has the study.
 inline double chosen_learning_rate(const RunSize& size) {
   const double of_base = 768.0 / static_cast<double>(size.hidden_size);
-  const double rate = std::clamp(5e-5 * of_base, 1e-5, 1e-4) * (size.trains_few ? 10 : 1);
-  std::array<char, 16> digits{};  // two of them are precise enough
-  std::snprintf(digits.data(), digits.size(), "%.1e", rate);
-  return std::strtod(digits.data(), nullptr);
+  return two_digits(std::clamp(5e-5 * of_base, 1e-5, 1e-4) * (size.trains_few ? 10 : 1));
 }
 
-/// Sets the number of epochs and the learning rate if they are not given, and returns these flags
-/// with their values.
+/// Changes the length and the learning rate to those of a trial, and returns these flags with their
+/// values. A trial's shorter runs count steps, with a schedule of their own.
+inline train::Pairs take_trial(TrainingFlags& flags, const RunSize& size, const run::Trial& trial) {
+  train::Pairs chosen;
+  if (trial.values.learning_rate != 1) {
+    flags.learning_rate = two_digits(flags.learning_rate * trial.values.learning_rate);
+    chosen.emplace_back("learning-rate", flag_text(flags.learning_rate));
+  }
+  const auto scaled = [](std::int64_t count, double factor) {
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(count) * factor));
+  };
+  if (flags.epochs && trial.values.epochs != 1) {
+    flags.epochs = scaled(*flags.epochs, trial.values.epochs);
+    chosen.emplace_back("epochs", flag_text(*flags.epochs));
+  }
+  if (trial.share < 1) {
+    const auto whole = flags.max_steps > 0 ? flags.max_steps : *flags.epochs * steps_of_epoch(size);
+    flags.max_steps = scaled(whole, trial.share);
+    chosen.emplace_back("max-steps", flag_text(flags.max_steps));
+  }
+  return chosen;
+}
+
+/// Sets the number of epochs and the learning rate if they are not given, and those of a trial.
+/// Returns these flags with their values.
 inline train::Pairs choose_values(TrainingFlags& flags, const RunSize& size) {
   train::Pairs chosen;
   if (!flags.epochs && flags.max_steps == 0) {
@@ -56,6 +89,10 @@ inline train::Pairs choose_values(TrainingFlags& flags, const RunSize& size) {
   if (std::isnan(flags.learning_rate)) {
     flags.learning_rate = chosen_learning_rate(size);
     chosen.emplace_back("learning-rate", flag_text(flags.learning_rate));
+  }
+  if (!flags.trial) return chosen;
+  for (auto& value : take_trial(flags, size, *flags.trial)) {
+    train::replace(chosen, std::move(value));
   }
   return chosen;
 }

@@ -16,6 +16,7 @@
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/plan.hpp>
+#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/train/options.hpp>
 
 namespace seqtrain::cli {
@@ -66,6 +67,10 @@ struct TrainingFlags {
   train::OnNonfinite on_nonfinite = train::OnNonfinite::stop;
   std::int64_t seed = 1234;
   bool few_shot = false;
+  std::int64_t tune = 0;
+
+  /// Not a flag: the run of a tuning that this run is.
+  std::optional<run::Trial> trial = {};
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
@@ -110,6 +115,7 @@ struct TrainingFlags {
     require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
             "must be at least 0 and at most 1");
     require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
+    require(tune == 0 || (tune >= 2 && tune <= 1000), "tune", "must be 0, or 2 to 1000");
   }
 
   /// Returns the schedule of the learning rate.
@@ -233,7 +239,12 @@ struct TrainingFlags {
              "what to do if a gradient is not finite: stop, or skip the step")
         .add("seed", seed, "seed of the data order, dropout and the new head")
         .add_switch("few-shot", few_shot,
-                    "train a sentence encoder on pairs of a few examples, with setfit's defaults");
+                    "train a sentence encoder on pairs of a few examples, with setfit's defaults")
+        .role(leaves_results_alone)
+        .add("tune", tune,
+             "search the learning rate and other values that no flag gives in this many trials, "
+             "which short runs judge on the dev examples, then train with the best ones (0: no "
+             "search)");
   }
 
   void validate_optimizer() const {

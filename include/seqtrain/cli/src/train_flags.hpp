@@ -21,6 +21,7 @@
 #include <seqtrain/cli/flags/training.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/choose_labels.hpp>
@@ -32,7 +33,9 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/train/options.hpp>
+#include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -82,6 +85,7 @@ SEQTRAIN_SEPARATE void TrainFlags::settle(const Flags& flags, const std::string&
   }
   take(CloudJob::from_environment());
   if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
+  if (tune != 0) check_tuning();
   validate();
   warmup_ratio = schedule().warmup_ratio;
 }
@@ -138,7 +142,7 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::with_splits() const {
                           : none + "dev",
          dev_fraction > 0 ? "leave out --dev-fraction"
                           : "--dev-fraction 0.1 holds out a tenth of those for train");
-  flags.test_file = count(data::Split::test) > 0 ? train_file : "";
+  flags.test_file = count(data::Split::test) > 0 && !trial ? train_file : "";
   return flags;
 }
 
@@ -212,14 +216,83 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::of_fold(Fold part,
                                                  const std::filesystem::path& directory) const {
   TrainFlags flags = *this;
   const std::string name = "fold-" + std::to_string(part.number);
-  flags.output_dir = (directory / name).string();
-  for (std::string* place : {&flags.checkpoint_dir, &flags.logging_dir}) {
-    if (!place->empty()) *place += (place->ends_with('/') ? "" : "/") + name;
-  }
+  flags.enter(name, directory);
   const auto number = static_cast<std::uint64_t>(part.number);
   flags.seed = static_cast<std::int64_t>(random::mix(static_cast<std::uint64_t>(seed), number) >>
                                          33);  // 31 bits
   flags.fold = std::move(part);
+  return flags;
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::enter(const std::string& name,
+                                         const std::filesystem::path& directory) {
+  output_dir = (directory / name).string();
+  for (std::string* place : {&checkpoint_dir, &logging_dir}) {
+    if (!place->empty()) *place += (place->ends_with('/') ? "" : "/") + name;
+  }
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::check_tuning() const {
+  const auto refuse = [](bool given, const std::string& name, const std::string& reason) {
+    require(!given, name, "does not go with --tune" + reason);
+  };
+  refuse(folds > 0, "folds", ", which leaves a model");
+  refuse(few_shot, "few-shot", ": it has setfit's values");
+  refuse(hp_tune, "hp-tune", ", whose trials are no trials of a service");
+  refuse(!continues_by_itself() && !begins_anew(), "resume",
+         " if it names a checkpoint; auto continues a tuning");
+  require(!dev_file.empty() || dev_fraction > 0 || !dataset.empty(), "tune",
+          "needs examples to evaluate on: give a --dev-file or a --dev-fraction");
+}
+
+SEQTRAIN_SEPARATE run::SearchSpace TrainFlags::search_space(const Flags& given, ProblemType type,
+                                                            bool adapts) const {
+  const auto is_free = [&](const std::string& name) { return !given.is_given(name); };
+  const bool learns_all =
+      !freeze_encoder && lora_rank == 0 && reinit_layers == 0 && layerwise_lr_decay == 1;
+  return {.learning_rate = is_free("learning-rate"),
+          .epochs = is_free("epochs") && max_steps == 0,
+          .batch_size = is_free("batch-size") && tokens_per_batch == 0,
+          .class_weights = is_free("class-weights") && class_weights.empty() && has_labels(type),
+          .part = is_free("freeze-encoder") && is_free("lora-rank") && learns_all && adapts &&
+                  optim != Optimizer::muon};
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::take(const run::TrialValues& values) {
+  const double examples = static_cast<double>(batch_size) * values.batch_size;
+  batch_size = std::max<std::int64_t>(1, std::llround(examples));
+  if (values.balances_classes) class_weights = {"auto"};
+  if (values.part == run::TrainedPart::adapters) lora_rank = 8;
+  if (values.part == run::TrainedPart::head) freeze_encoder = true;
+}
+
+SEQTRAIN_SEPARATE TrainFlags TrainFlags::of_trial(const run::Trial& part,
+                                                  const std::filesystem::path& directory) const {
+  TrainFlags flags = *this;
+  flags.enter("trial-" + std::to_string(part.number) + "-rung-" + std::to_string(part.rung),
+              directory);
+  flags.take(part.values);
+  flags.trial = part;
+  flags.test_file.clear();
+  flags.test_split.clear();
+  flags.push_to_hub.clear();
+  flags.hub_private_repo = false;
+  flags.calibrate = "no";
+  flags.no_baseline = true;
+  return flags;
+}
+
+SEQTRAIN_SEPARATE TrainFlags TrainFlags::of_winner(const run::TrialValues& values,
+                                                   const train::Pairs& found) const {
+  TrainFlags flags = *this;
+  flags.take(values);
+  if (values.part == run::TrainedPart::adapters) flags.merge_adapter = true;
+  if (const auto rate = parse_number<double>(train::value_in(found, "learning-rate"))) {
+    flags.learning_rate = *rate;
+  }
+  if (const auto count = parse_number<std::int64_t>(train::value_in(found, "epochs"))) {
+    flags.epochs = *count;
+  }
   return flags;
 }
 

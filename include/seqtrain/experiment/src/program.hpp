@@ -16,6 +16,7 @@
 #include <seqtrain/experiment/processes.hpp>
 #include <seqtrain/experiment/program.hpp>
 #include <seqtrain/experiment/run.hpp>
+#include <seqtrain/experiment/tune.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
@@ -26,13 +27,15 @@ namespace seqtrain::experiment {
 namespace detail {
 
 /// Joins the other processes, prepares a run and calls `body(run)`.
-inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
-                  const cli::Flags& parser, log::Log& log, const std::function<void(Run&)>& body) {
+inline void train(const ProgramOptions& options, cli::TrainFlags& flags, cli::Flags& parser,
+                  log::Log& log, const std::function<void(Run&)>& body) {
   const auto world = dist::World::from_environment();
   log.set_rank(world.rank);
   log.info(cli::CloudJob::from_environment().describe());
-  if (flags.folds > 0 && (world.size > 1 || world.under_torchrun())) {
-    throw InputError{"is for a single process", {.object = "--folds"}, "start it without torchrun"};
+  if ((flags.folds > 0 || flags.tune > 0) && (world.size > 1 || world.under_torchrun())) {
+    throw InputError{"is for a single process",
+                     {.object = flags.folds > 0 ? "--folds" : "--tune"},
+                     "start it without torchrun"};
   }
   const auto device = tensor::use_machine(flags.device, flags.threads, world.local_rank);
   if (flags.deterministic) tensor::use_deterministic_operators(device);
@@ -42,7 +45,7 @@ inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
         "The GPUs exchange gradients through the processor's memory, which is slower than "
         "NCCL: libseqtrain_nccl.so cannot be loaded");
   }
-  std::string place, directory;  // of the run, and of the cross-validation
+  std::string place, directory;  // of the run, and of several together
   try {
     processes.tell_errors([&] {
       const storage::Options storages{.log = log, .schemes = options.schemes};
@@ -60,6 +63,11 @@ inline void train(const ProgramOptions& options, const cli::TrainFlags& flags,
         body(run);
         run.check_fitted();
       };
+      if (flags.tune > 0) {
+        Tuning tune{flags, parser, options.name, options.head.has_value(), storages};
+        directory = tune.directory().string();
+        return tune(train_one);
+      }
       if (flags.folds == 0) return train_one(flags);
       CrossValidation cross_validate{flags, parser, options.name, storages};
       directory = cross_validate.directory().string();

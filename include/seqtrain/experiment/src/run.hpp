@@ -68,9 +68,9 @@ struct Run::State {
     watch.observers().finish_page(prepared.results, examples.test_is_dev(prepared.flags), explain);
   }
 
-  /// Saves the results of a part of a cross-validation, which leaves no model. Its figures come
-  /// last, because they tell that it is finished.
-  void save_fold(const page::RunPage::Explain& explain) {
+  /// Saves the results of a part of a cross-validation or a tuning, which leaves no model. Its
+  /// figures come last, because they tell that it is finished.
+  void save_part(const page::RunPage::Explain& explain) {
     save_rest(explain);
     prepared.results.labels = prepared.labels.names();
     prepared.results.peak_memory_mib = peak_memory_mib();
@@ -237,13 +237,13 @@ SEQTRAIN_SEPARATE void Run::end_fit(const train::FitReport& report) {
 }
 
 SEQTRAIN_SEPARATE void Run::save_classifier(model::AnyClassifier& model) {
-  if (flags().fold) return state_->save_fold(deciding_passages(tokenizer(), model));
+  if (flags().is_part()) return state_->save_part(deciding_passages(tokenizer(), model));
   save_model(state_->program, state_->prepared, model);
   state_->save_rest(deciding_passages(tokenizer(), model));
 }
 
 SEQTRAIN_SEPARATE void Run::save_files(const run::ModelFiles& files) {
-  if (flags().fold) return state_->save_fold({});
+  if (flags().is_part()) return state_->save_part({});
   save_run(state_->program, state_->prepared, files, {.library = "seqtrain"});
   state_->save_rest({});
 }
@@ -260,13 +260,13 @@ SEQTRAIN_SEPARATE Run::Publication Run::publication(const std::stop_token& stop)
 
 SEQTRAIN_SEPARATE void Run::finish(const std::stop_token& stop) {
   const Prepared& prepared = state_->prepared;
-  if (!flags().fold) {
+  if (!flags().is_part()) {
     log().info("The model is in " + prepared.directory.path().string());
     prepared.repository->push(prepared.directory.model(), stop);
   }
   prepared.checkpoints->check();
   prepared.checkpoints->finish(flags(), prepared.directory);
-  if (flags().fold) return;
+  if (flags().is_part()) return;
   log().lines(next_commands(state_->program.parser.started_as(), prepared.directory,
                             state_->examples.dev_file));
 }

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/step_watch.hpp>
 
@@ -22,10 +21,10 @@ SEQTRAIN_SEPARATE std::optional<SkippedStep> StepWatch::settle() {
   problem += "; the step was not taken";
   const bool skips = scale ? *scale > 1 : policy_ == OnNonfinite::skip;
   if (skips) return SkippedStep{oldest.step, std::move(problem)};
-  throw Error{problem,
-              {},
-              scale ? "lower the learning rate, or train in fp32"
-                    : "lower the learning rate, or let such steps be skipped"};
+  throw NonfiniteGradient{problem,
+                          {},
+                          scale ? "lower the learning rate, or train in fp32"
+                                : "lower the learning rate, or let such steps be skipped"};
 }
 
 }  // namespace seqtrain::train

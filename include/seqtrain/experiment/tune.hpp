@@ -1,0 +1,288 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <c10/util/Exception.h>
+
+#include <seqtrain/cli/flag_text.hpp>
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/experiment/fetch_inputs.hpp>
+#include <seqtrain/experiment/job_dir.hpp>
+#include <seqtrain/experiment/push_to_hub.hpp>
+#include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/log/format.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/report/table.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/tuning.hpp>
+#include <seqtrain/storage/open.hpp>
+#include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/selection.hpp>
+#include <seqtrain/train/step_watch.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
+
+namespace seqtrain::experiment {
+
+/// A tuning: short runs with different values of flags, of which the better half has longer runs,
+/// and so on; then a whole run with the best values, whose results are those of the program. Each
+/// run of a trial has a folder of its own, and is kept if the tuning is resumed.
+class Tuning {
+ public:
+  using Train = std::function<void(const cli::TrainFlags&)>;
+
+  /// Reads the labels and chooses the trials. The variables of `parser` are those of `bound`, which
+  /// gets the values of each run so that they are recorded as if flags had given them. Throws
+  /// `InputError` if a flag or a file does not fit.
+  Tuning(cli::TrainFlags& bound, cli::Flags& parser, const std::string& name, bool has_own_head,
+         const storage::Options& storages)
+      : bound_{bound},
+        parser_{parser},
+        log_{storages.log},
+        given_{demand_train_file(bound)},
+        directory_{given_.run_directory(name)} {
+    (void)open_job_dir(given_.job_dir, storages);
+    const PushToHub may_push{given_, log_};
+    const auto local = with_local_inputs(given_, storages).with_splits();
+    type_ = local.choose_labels([](const auto&, const std::string&) {}).problem_type();
+    const bool adapts = !has_own_head && !weights::read_sentence_classifier(local.model);
+    const auto space = given_.search_space(parser_, type_, adapts);
+    choose_trials(space);
+    tuning_.settings = run_settings(parser_.determining_values(), local, local.precision);
+    for (const char* flag : {"epochs", "max-steps", "tune"}) {
+      tuning_.settings.emplace_back(flag, train::value_in(parser_.values(), flag));
+    }
+    selection_ = given_.fit_options().selection();
+    tuning_.metric = selection_.metric_of(type_);
+    given_.output_dir = directory().string();
+    given_.tune = 0;  // what follows are single runs
+  }
+
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
+
+  /// Calls train(flags) for each run of a trial that is not finished, then for the whole run with
+  /// the best values.
+  void operator()(const Train& train) {
+    begin();
+    std::vector<std::size_t> left(values_.size());
+    std::iota(left.begin(), left.end(), std::size_t{0});
+    const auto rungs = run::rungs_of(values_.size());
+    std::vector<std::size_t> order;
+    for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
+      if (rung > 0) left = run::survivors(order, rungs[rung].trials);
+      std::vector<run::TrialScore> scores;
+      for (const std::size_t trial : left) {
+        scores.push_back(judge({.number = static_cast<std::int64_t>(trial) + 1,
+                                .rung = static_cast<std::int64_t>(rung) + 1,
+                                .share = rungs[rung].share,
+                                .values = values_[trial]},
+                               rungs.size(), train));
+      }
+      order = run::ranked(std::move(scores));
+    }
+    finish(order.front(), train);
+  }
+
+ private:
+  static const cli::TrainFlags& demand_train_file(const cli::TrainFlags& flags) {
+    if (!flags.train_file.empty() || !flags.dataset.empty()) return flags;
+    throw InputError{"is needed", {.object = "--train-file"}, "--tune trains on its examples"};
+  }
+
+  void choose_trials(const run::SearchSpace& space) {
+    using Name = std::pair<bool, const char*>;
+    std::vector<std::string> fixed;
+    for (const auto& [searched, name] :
+         {Name{space.learning_rate, "learning-rate"}, Name{space.epochs, "epochs"},
+          Name{space.batch_size, "batch-size"}, Name{space.class_weights, "class-weights"},
+          Name{space.part, "freeze-encoder"}, Name{space.part, "lora-rank"}}) {
+      if (searched) {
+        searched_.emplace_back(name);
+      } else if (parser_.is_given(name)) {
+        fixed.push_back("--" + std::string{name});
+      }
+    }
+    if (space.empty()) {
+      throw InputError{"has nothing to search: flags give all values",
+                       {.object = "--tune"},
+                       "leave out --learning-rate or another of them"};
+    }
+    values_ = run::draw_trials(static_cast<std::size_t>(given_.tune), space,
+                               static_cast<std::uint64_t>(given_.seed));
+    std::vector<std::string> names;
+    for (const auto& name : searched_) names.push_back("--" + name);
+    log_.info("Tuning: " + std::to_string(values_.size()) + " trials of " + joined(names) +
+              (fixed.empty() ? "" : "; " + joined(fixed) + " given, so not searched"));
+    tuning_.trials.resize(values_.size());
+  }
+
+  /// Continues the tuning in the directory if that is asked for. Throws `InputError` if there is
+  /// one with other settings or other data, or one that is not to be replaced.
+  void begin() {
+    std::error_code none;
+    const bool is_there = std::filesystem::exists(file(), none);
+    if (is_there && given_.continues_by_itself()) {
+      check_settings();
+      continues_ = true;
+    } else if (is_there && !given_.overwrite) {
+      throw InputError{"already holds a tuning: tune.json is there",
+                       {.object = directory().string()},
+                       "name another directory, or pass --overwrite to replace it or --resume auto "
+                       "to continue it"};
+    }
+    bound_ = given_;
+    parser_.withdraw("tune");
+  }
+
+  void check_settings() const {
+    const auto document = json::Document::load(file());
+    const auto had = train::pairs_in(document.root(), "settings");
+    for (const auto& [name, value] : tuning_.settings) {
+      if (train::value_in(had, name) == value) continue;
+      throw InputError{"belongs to a tuning with another " + name,
+                       {.object = file().string()},
+                       "name another --output-dir, or pass --overwrite without --resume"};
+    }
+  }
+
+  /// Trains a run of a trial unless it is finished, and returns its place in the order.
+  run::TrialScore judge(const run::Trial& trial, std::size_t rungs, const Train& train) {
+    const auto index = static_cast<std::size_t>(trial.number) - 1;
+    const auto flags = given_.of_trial(trial, directory() / "tune");
+    const auto metrics = std::filesystem::path{flags.output_dir} / "metrics.json";
+    run::TrialResult result{.rung = trial.rung,
+                            .share = trial.share,
+                            .folder = "tune/" + metrics.parent_path().filename().string()};
+    const std::string title = "Trial " + std::to_string(trial.number) + " of " +
+                              std::to_string(values_.size()) + ", rung " +
+                              std::to_string(trial.rung) + " of " + std::to_string(rungs);
+    std::error_code none;
+    const bool finished = given_.continues_by_itself() && std::filesystem::exists(metrics, none);
+    log_.info(title + (finished ? " is finished: " : ": ") + flags.output_dir);
+    try {
+      if (!finished) train_with(flags, train);
+      read(result, tuning_.trials[index].values, metrics);
+    } catch (const train::NonfiniteGradient& error) {
+      result.problem = error.what();
+    } catch (const c10::OutOfMemoryError&) {
+      result.problem = "the device has too little memory for it";
+    } catch (const InputError& error) {  // such as a label without examples, which has no weight
+      if (trial.number == 1) throw;      // the run would be refused without --tune too
+      result.problem = error.what();
+    }
+    if (!result.problem.empty()) log_.warning(title + " has no result: " + result.problem);
+    run::TrialScore score{.trial = index, .score = result.figure, .loss = result.loss};
+    if (!selection_.is_greater_better(tuning_.metric)) score.score = -score.score;
+    tuning_.trials[index].runs.push_back(std::move(result));
+    save();
+    return score;
+  }
+
+  /// Trains with these flags, whose values the parser then has as well.
+  void train_with(const cli::TrainFlags& flags, const Train& train) {
+    bound_ = flags;
+    const auto values = parser_.values();
+    for (const auto& name : searched_) {
+      parser_.withdraw(name);
+      const auto value = train::value_in(values, name);
+      if (!value.empty() && value != "false") parser_.count_as_changed(name);
+    }
+    train(bound_);
+  }
+
+  /// Reads a run's figures, and the values of the flags that are searched.
+  void read(run::TrialResult& result, train::Pairs& values,
+            const std::filesystem::path& metrics) const {
+    const auto document = json::Document::load(metrics);
+    result.figure = run::dev_figure(document.root(), tuning_.metric);
+    result.loss = run::dev_figure(document.root(), "loss");
+    const auto flags = train::pairs_in(document.root(), "flags");
+    values.clear();
+    for (const auto& name : searched_) values.emplace_back(name, train::value_in(flags, name));
+  }
+
+  /// Writes tune.json. When a new tuning writes it first, results of an old one count no more.
+  void save() {
+    if (!std::exchange(continues_, true)) {
+      std::error_code none;
+      const auto& newest = tuning_.trials.front().runs.front().folder;
+      for (const auto& run : std::filesystem::directory_iterator{directory() / "tune", none}) {
+        if (run.path().filename() == std::filesystem::path{newest}.filename()) continue;
+        std::filesystem::remove(run.path() / "metrics.json", none);
+      }
+    }
+    write_file_atomically(file(), run::tuning_json(tuning_));
+  }
+
+  /// Trains the whole run with the values of the best trial.
+  void finish(std::size_t best, const Train& train) {
+    log_.info("\n" + report::align(rows()));
+    tuning_.winner = best + 1;
+    auto& found = tuning_.trials[best].values;
+    if (values_[best].part == run::TrainedPart::adapters) {  // the result is a whole model
+      searched_.emplace_back("merge-adapter");
+      found.emplace_back(searched_.back(), "true");
+    }
+    save();
+    std::string flags;
+    for (const auto& [name, value] : found) {
+      if (!value.empty()) flags += " --" + name + "=" + cli::shell_word(value);
+    }
+    log_.info("Trial " + std::to_string(best + 1) + " is best. Without --tune the same run has" +
+              flags);
+    train_with(given_.of_winner(values_[best], found), train);
+  }
+
+  /// Returns the table of trials: the values, and the figure of each rung.
+  [[nodiscard]] report::Rows rows() const {
+    report::Rows rows{{"trial"}};
+    for (const auto& name : searched_) rows.front().push_back(name);
+    const auto rungs = run::rungs_of(values_.size());
+    for (const auto& rung : rungs) {
+      const auto parts = std::to_string(std::lround(1 / rung.share));
+      rows.front().push_back(tuning_.metric + (rung.share < 1 ? ", 1/" + parts : ", whole"));
+    }
+    for (std::size_t trial = 0; trial < tuning_.trials.size(); ++trial) {
+      auto& row = rows.emplace_back(report::Rows::value_type{std::to_string(trial + 1)});
+      for (const auto& name : searched_) {
+        row.push_back(train::value_in(tuning_.trials[trial].values, name));
+      }
+      for (const auto& run : tuning_.trials[trial].runs) {
+        row.push_back(run.problem.empty() ? log::fixed(run.figure, 4) : "none");
+      }
+      row.resize(rows.front().size());
+    }
+    return rows;
+  }
+
+  [[nodiscard]] std::filesystem::path file() const { return directory() / "tune.json"; }
+
+  cli::TrainFlags& bound_;
+  cli::Flags& parser_;
+  const log::Log& log_;
+  cli::TrainFlags given_;
+  run::RunDirectory directory_;
+  ProblemType type_ = ProblemType::single_label;
+  train::Selection selection_ = {};
+  std::vector<std::string> searched_ = {};  ///< names of flags
+  std::vector<run::TrialValues> values_ = {};
+  run::Tuning tuning_ = {};
+  bool continues_ = false;  ///< tune.json is this tuning's
+};
+
+}  // namespace seqtrain::experiment
