@@ -12,4 +12,5 @@
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/run/save_run.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/run/tuning.hpp>

@@ -27,7 +27,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/run/run_directory.hpp>
-#include <seqtrain/run/tuning.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
 

@@ -30,6 +30,7 @@
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/run/tuning.hpp>
 #include <seqtrain/storage/open.hpp>
 #include <seqtrain/train/pairs.hpp>

@@ -12,7 +12,7 @@
 
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags/training.hpp>
-#include <seqtrain/run/tuning.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {

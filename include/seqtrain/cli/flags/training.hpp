@@ -16,7 +16,7 @@
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/plan.hpp>
-#include <seqtrain/run/tuning.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/train/options.hpp>
 
 namespace seqtrain::cli {

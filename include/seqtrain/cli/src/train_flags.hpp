@@ -33,7 +33,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/run/run_directory.hpp>
-#include <seqtrain/run/tuning.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/config_file.hpp>
