@@ -253,5 +253,18 @@ TEST(WholeModel, NeedsEachShard) {
   EXPECT_FALSE(is_whole_model(folder.path()));
 }
 
+TEST(WholeModel, NeedsTheModulesOfAnAdapter) {
+  const tests::TemporaryDirectory folder;
+  tests::write_file(folder / "adapter_config.json", "{}");
+  EXPECT_FALSE(is_whole_model(folder.path()));
+  tests::write_file(folder / "adapter_model.safetensors", "");
+  EXPECT_TRUE(is_whole_model(folder.path()));
+  tests::write_file(folder / "modules.json", R"([{"type": "m.Pooling", "path": "1_Pooling"}])");
+  EXPECT_FALSE(is_whole_model(folder.path()));
+  std::filesystem::create_directory(folder / "1_Pooling");
+  tests::write_file(folder / "1_Pooling/config.json", "{}");
+  EXPECT_TRUE(is_whole_model(folder.path()));
+}
+
 }  // namespace
 }  // namespace seqtrain::hub

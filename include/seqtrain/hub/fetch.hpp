@@ -80,18 +80,20 @@ namespace seqtrain::hub {
     return std::filesystem::is_regular_file(file, ignored);
   };
   const auto has = [&](std::string_view name) { return is_file(folder / name); };
-  if (weights::is_adapter(folder)) return is_file(weights::adapter_weights(folder));
+  const bool is_adapter = weights::is_adapter(folder);
   const auto is_vocabulary = [&](std::string_view name) {
     return has(name) && (name != "vocab.json" || has("merges.txt"));
   };
   const bool tokenizer =
       has("vocabulary.txt") || std::ranges::any_of(text::vocabulary_file_names, is_vocabulary);
-  if (!has("config.json") || !tokenizer || !weights::weights_file(folder)) return false;
+  const bool is_model = has("config.json") && tokenizer && weights::weights_file(folder);
+  if (!is_adapter && !is_model) return false;
   try {
     for (const auto& [kind, part] : weights::modules_in(folder)) {
       const bool has_config = kind == "Pooling" || kind == "Dense";
       if (has_config && !is_file(part / "config.json")) return false;
     }
+    if (is_adapter) return is_file(weights::adapter_weights(folder));
     return std::ranges::all_of(weights::weights_files(folder), is_file);
   } catch (const InputError&) {  // the index, or the list of modules, is damaged
     return false;
