@@ -698,6 +698,61 @@ TEST(AnyPredictor, RefusesEmbeddingsThatItDoesNotHave) {
   EXPECT_NE(problem(8).find("the pooling 'max' is not supported"), std::string::npos);
 }
 
+/// Returns what is thrown if a folder is loaded to embed texts.
+std::string problem_of_embedding(const std::filesystem::path& folder) {
+  return tests::problem_of([&] {
+    const AnyPredictor predictor{folder, {.embedding = predict::EmbeddingOptions{}}};
+  });
+}
+
+TEST(AnyPredictor, RefusesTheFirstTokenOfADecoder) {
+  const SavedModel saved{
+      MadeModel{.family = "llama", .more = R"("num_key_value_heads": 1, "head_dim": 16)"}};
+  write_modules(saved.path(), "mean", false);
+  EXPECT_EQ(problem_of_embedding(saved.path()), "nothing was thrown");
+  write_modules(saved.path(), "cls", false);
+  EXPECT_EQ(problem_of_embedding(saved.path()),
+            (saved.path() / "modules.json").string() +
+                ": takes the first token, which sees no other token in a decoder; use a Pooling by "
+                "the mean");
+}
+
+/// The settings of an embedding are the adapter's if it has a modules.json, else its base's.
+TEST(AnyPredictor, TakesAllSettingsOfAnAdaptersEmbeddingsFromOnePlace) {
+  const SavedModel base;
+  tests::TemporaryDirectory adapter;
+  load_classifier(base.path(), {.lora = LoRA{.rank = 2}}).save_pretrained(adapter.path());
+  const auto prompts = [](const std::filesystem::path& folder, const std::string& prompt) {
+    tests::write_file(folder / "config_sentence_transformers.json",
+                      R"({"prompts": {"p": ")" + prompt + R"("}, "default_prompt_name": "p"})");
+  };
+  write_modules(base.path(), "cls", true);
+  tests::write_file(base.path() / "sentence_bert_config.json", R"({"max_seq_length": 7})");
+  prompts(base.path(), "w1 ");
+  prompts(adapter.path(), "w2 w2 ");  // does not count without a modules.json
+  const auto load = [&] {
+    return AnyPredictor{adapter.path(), {.embedding = predict::EmbeddingOptions{}}};
+  };
+  const auto check = [](const AnyPredictor& predictor, const std::string& pooling,
+                        std::size_t length, std::size_t ids, const std::string& described) {
+    EXPECT_EQ(predictor.task().pooling, pooling);
+    EXPECT_EQ(predictor.usual_length(), length);
+    EXPECT_EQ(predictor.encode("w3").input_ids.size(), ids);
+    EXPECT_EQ(predictor.describe_embeddings(), described);
+  };
+  const auto says = [](const tests::TemporaryDirectory& folder) {
+    return ", as " + (folder.path() / "modules.json").string() + " says";
+  };
+  const std::string of_base = "Embeddings: cls, normalized, 7 ids, prompt w1 , as " +
+                              (base.path() / "modules.json").string() + " says";
+  check(load(), "cls", 7, 4, of_base);
+  std::filesystem::copy(base.path() / "vocab.txt", adapter / "vocab.txt");
+  check(load(), "cls", 7, 4, of_base);  // also with a tokenizer of its own
+  write_modules(adapter.path(), "mean", false);
+  check(load(), "mean", AnyPredictor{base.path()}.usual_length(), 5,
+        "Embeddings: mean, prompt w2 w2 " + says(adapter));
+}
+
 /// A model of setfit whose encoder is that of golden/sentence.
 class LeftBySetfit {
  public:

@@ -166,6 +166,7 @@ template <Architecture Family>
                         .borrows = options.encoder_is_fixed() && options.device.is_cpu(),
                         .ignores_sizes = options.ignore_mismatched_sizes,
                         .advice_on_sizes = options.advice_on_sizes(),
+                        .has_no_head = options.head && options.only_predicts,
                         .first_fresh_layer = first_fresh_layer(config, options)}};
   auto network = std::make_unique<NetworkOf<Family>>(maker, config, options, lora);
   return {.config_text = file.text(),

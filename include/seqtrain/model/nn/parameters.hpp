@@ -72,6 +72,8 @@ class ParameterMaker {
     bool ignores_sizes = false;
     /// The advice about a parameter of another size in the checkpoint.
     std::string_view advice_on_sizes = {};
+    /// True if the network has no head, so that one in the checkpoint's adapter has no place.
+    bool has_no_head = false;
     /// This layer and those after it are initialised.
     std::int64_t first_fresh_layer = std::numeric_limits<std::int64_t>::max();
   };
@@ -190,12 +192,20 @@ class ParameterMaker {
     const auto* const adapter = checkpoint_->adapter();
     if (adapter == nullptr) return result;
     for (const auto& [name, tensor] : adapter->tensors()) {
-      if (!used_.contains(name)) adapter->fail(name, "has no place in the model", other_base);
+      if (used_.contains(name) || (options_.has_no_head && is_of_head(name))) continue;
+      adapter->fail(name, "has no place in the model", other_base);
     }
     return result;
   }
 
  private:
+  /// Tells whether a tensor that no encoder has may be a head's: whole tensors are, and factors of
+  /// BERT's pooler, to which PEFT's `all-linear` gives an adapter.
+  static bool is_of_head(std::string_view name) {
+    const bool is_factor = name.ends_with(weights::factor_a) || name.ends_with(weights::factor_b);
+    return !is_factor || name.find("pooler.") != name.npos;
+  }
+
   /// Returns the names that a parameter has in checkpoints: with and without the family's prefix,
   /// and for layer normalizations also the names in the first BERT files.
   [[nodiscard]] std::vector<std::string> aliases(const std::string& name) const {
