@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/linear.h>
 
 #include <seqtrain/model/any_classifier.hpp>
@@ -172,6 +173,50 @@ TEST(OwnHead, IsSavedAndReadAgain) {
   const auto batch = tests::MadeCheckpoint::batch(0);
   EXPECT_TRUE(model.logits(batch) == again.logits(batch));
   EXPECT_TRUE(again.load_report().fresh.empty());
+}
+
+/// A head with running statistics, a counter among them, and a parameter that does not learn.
+struct Normalized : torch::nn::Module {
+  Normalized(std::int64_t hidden_size, std::int64_t labels)
+      : norm{register_module("norm", torch::nn::BatchNorm1d(hidden_size))},
+        outer{register_module("outer", torch::nn::Linear(hidden_size, labels))} {
+    outer->bias.set_requires_grad(false);
+  }
+
+  at::Tensor forward(const at::Tensor& pooled) { return outer(norm(pooled)); }
+
+  torch::nn::BatchNorm1d norm;
+  torch::nn::Linear outer;
+};
+
+ClassifierOptions options_of_normalized(std::uint64_t seed) {
+  auto options = options_with(Pooling::mean);
+  options.head = own_head<Normalized>(Pooling::mean);
+  options.seed = seed;
+  return options;
+}
+
+TEST(OwnHead, KeepsBuffersAndFixedParametersInItsState) {
+  const tests::MadeCheckpoint checkpoint;
+  const tests::TemporaryDirectory directory;
+  const auto batch = tests::MadeCheckpoint::batch(0);
+  auto model = load_classifier(checkpoint.path(), options_of_normalized(3));
+  const at::Tensor bias = parameter(model, "head.outer.bias").value.clone();
+  for (int step = 0; step < 3; ++step) (void)model.accumulate(batch, 1);
+  EXPECT_EQ(parameter(model, "head.norm.num_batches_tracked").value.item<std::int64_t>(), 3);
+  EXPECT_FALSE(parameter(model, "head.norm.running_mean").gradient.defined());
+  EXPECT_TRUE(parameter(model, "head.outer.bias").value.equal(bias));
+  EXPECT_FALSE(parameter(model, "head.outer.bias").gradient.defined());
+
+  auto resumed = load_classifier(checkpoint.path(), options_of_normalized(4));
+  resumed.load_state_dict(model.state_dict().views());
+  EXPECT_TRUE(model.logits(batch) == resumed.logits(batch));
+
+  model.save_pretrained(directory.path());
+  auto saved = load_classifier(directory.path(), options_of_normalized(4));
+  EXPECT_TRUE(model.logits(batch) == saved.logits(batch));
+  EXPECT_TRUE(saved.load_report().fresh.empty());
+  EXPECT_EQ(parameter(saved, "head.norm.num_batches_tracked").value.item<std::int64_t>(), 3);
 }
 
 TEST(OwnHead, BeginsWithTheSeed) {

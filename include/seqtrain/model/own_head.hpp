@@ -31,16 +31,18 @@ class AnyHead {
   AnyHead& operator=(const AnyHead&) = delete;
   virtual ~AnyHead() = default;
 
-  /// Moves the parameters to a device.
+  /// Moves the parameters and the buffers to a device.
   virtual void to(c10::Device device) = 0;
-  /// Returns the parameters that learn, with their names.
+  /// Returns the parameters and then the buffers, with their names. Those that require gradients
+  /// learn. Checkpoints and saved models have all of them.
   [[nodiscard]] virtual std::vector<std::pair<std::string, at::Tensor>> parameters() const = 0;
   /// Returns logits [rows, outputs]. `trains` is false in an evaluation.
   [[nodiscard]] virtual at::Tensor forward(const at::Tensor& pooled, bool trains) const = 0;
 };
 
 /// A head that is a torch::nn::Module whose forward takes pooled hidden states [rows, hidden] and
-/// returns logits [rows, outputs].
+/// returns logits [rows, outputs]. Its buffers, such as the running statistics of batch
+/// normalization, must be changed in place.
 template <class Module>
 class HeadOfModule : public AnyHead {
  public:
@@ -51,8 +53,9 @@ class HeadOfModule : public AnyHead {
   [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> parameters() const override {
     std::vector<std::pair<std::string, at::Tensor>> result;
     for (const auto& item : module_->named_parameters()) {
-      if (item.value().requires_grad()) result.emplace_back(item.key(), item.value());
+      result.emplace_back(item.key(), item.value());
     }
+    for (const auto& item : module_->named_buffers()) result.emplace_back(item.key(), item.value());
     return result;
   }
 

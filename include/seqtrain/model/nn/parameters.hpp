@@ -29,6 +29,7 @@
 #include <seqtrain/tensor/borrowed_memory.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
@@ -110,20 +111,23 @@ class ParameterMaker {
     return value;
   }
 
-  /// Adds a parameter that a head of the program's own has made. It gets the checkpoint's numbers
-  /// if that has them. Throws as `make` does.
+  /// Adds a parameter or a buffer that a head of the program's own has made. It learns if it
+  /// requires gradients. It gets the checkpoint's numbers if that has them. Throws as `make` does.
   void adopt(const std::string& name, const at::Tensor& value) {
-    if (auto stored = find(name)) {
+    if (const auto stored = find(name); stored && value.is_floating_point()) {
       const at::NoGradGuard no_gradients;
       value.copy_(load(*stored, value.sizes()));
+    } else if (stored) {
+      tensor::SavedTensors{{&*stored, 1}}.take(stored->name, value);
     } else {
       report_.fresh.push_back(name);
     }
-    parameters_.push_back({.name = name,
-                           .value = value,
-                           .gradient = tensor::require_gradient(value),
-                           .role = value.dim() > 1 ? Role::weight : Role::bias,
-                           .depth = {Depth::Part::head}});
+    parameters_.push_back(
+        {.name = name,
+         .value = value,
+         .gradient = value.requires_grad() ? tensor::require_gradient(value) : at::Tensor{},
+         .role = value.dim() > 1 ? Role::weight : Role::bias,
+         .depth = {Depth::Part::head}});
   }
 
   /// Makes the adapter of the linear layer `name`, if `part.lora` adapts it: A is uniform as PEFT
