@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/core/Reduction.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -58,4 +57,5 @@ int main(int, char** argv) {
   trainer.fit({.epochs = 4}, report::Console{{.every = 10}});
   trainer.model().save_pretrained(argv[3]);
   text::save_tokenizer(tokenizer, argv[3]);
+  return 0;
 }
