@@ -8,12 +8,14 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
+#include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/loader.hpp>
@@ -40,6 +42,34 @@ class AnyTokenizer;
 namespace seqtrain::experiment {
 
 struct Program;
+
+namespace detail {
+
+/// Fails to compile, with one plain sentence, unless `Run::fit` can train by the trainer.
+template <class T>
+consteval void check_trainer() {
+  constexpr bool is_trainer = requires(T & trainer) {
+    trainer.model();
+    trainer.sink();
+  };
+  static_assert(is_trainer, "run.fit takes a seqtrain::Trainer");
+  if constexpr (is_trainer) {
+    using Model = std::remove_cvref_t<decltype(std::declval<T&>().model())>;
+    constexpr bool is_replicated = requires(const Model& model) {
+      model.evaluation_shard();
+    };
+    static_assert(is_replicated,
+                  "the trainer's model must come from run.model() or run.replicate(model)");
+    static_assert(!is_replicated || std::same_as<typename Model::batch_type, data::Batch>,
+                  "the trainer's model must take data::Batch, as run reads --dev-file into these");
+    if constexpr (is_replicated) {
+      static_assert(Restorable<std::remove_cvref_t<decltype(std::declval<Model&>().model())>>,
+                    "a model of run.fit needs state_dict() and load_state_dict(tensors)");
+    }
+  }
+}
+
+}  // namespace detail
 
 /// The trainer of `mnli`, from which most programs differ in the values of its policies only.
 using UsualTrainer = Trainer<dist::Replicated<model::AnyClassifier>, optim::Averaged<optim::Any>,
@@ -89,6 +119,13 @@ class Run {
   template <Classifier M>
   [[nodiscard]] dist::Replicated<M> replicate(M model) {
     return {std::move(model), group(), replicated_options()};
+  }
+  /// Fails to compile: the model is no `Classifier`.
+  template <class M>
+  requires(!Classifier<M>) void replicate(M) {
+    static_assert(Classifier<M>,
+                  "run.replicate takes a Classifier, a model that has accumulate, "
+                  "parameters and logits of data::Batch");
   }
 
   /// Returns the optimizer of `--optim` for a model's parameters, with their averages if
@@ -183,9 +220,7 @@ class Run {
 // of `extern template`.
 template <class T, class... Parts>
 void Run::fit(T trainer, Parts&&... parts) {
-  static_assert(
-      requires { trainer.model().evaluation_shard(); },
-      "the trainer's model must come from run.model() or run.replicate(model)");
+  static_assert((detail::check_trainer<T>(), true));
   const data::Shard shard = trainer.model().evaluation_shard();
   const std::stop_token stop = trainer.model().stop();
   auto dev = begin_fit(shard);
