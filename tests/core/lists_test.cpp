@@ -23,6 +23,17 @@ TEST(Split, KeepsEmptyParts) {
   EXPECT_EQ(split(",a,,", ','), (Parts{"", "a", "", ""}));
 }
 
+TEST(SplitAtCommas, ReadsWhatIsJoined) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(split_at_commas("a,,b c"), (Parts{"a", "", "b c"}));
+  EXPECT_TRUE(split_at_commas("").empty());
+  for (const auto& hard : {Parts{"a, b", "c\\", "\\,", "\\d"}, Parts{"", "x"}, Parts{"", ""}}) {
+    EXPECT_EQ(split_at_commas(joined_at_commas(hard)), hard);
+  }
+  EXPECT_EQ(joined_at_commas({"a, b", "c"}), "a\\, b,c");
+  EXPECT_EQ(split_at_commas("a\\b,c\\"), (Parts{"a\\b", "c\\"}));
+}
+
 TEST(Joined, PutsCommasBetweenTexts) {
   EXPECT_EQ(joined(std::vector<std::string>{}), "");
   EXPECT_EQ(joined(std::vector<std::string>{"one"}), "one");

@@ -179,8 +179,7 @@ TEST(EncodeFile, TakesNoNumberOfADevFileForAnotherOfTheTrainingFile) {
 TEST(EncodeFile, RefusesAFileWithoutExamples) {
   EXPECT_EQ(problem_of([] { encode("text\tlabel\n"); }), "f: holds no example");
   EXPECT_EQ(problem_of([] { encode("text\tlabel\na\t-\n"); }),
-            "f: none of its records has a label; name the field of the label with --label-field, "
-            "or leave out this file");
+            "f: holds no example with a label; name the field of the label with --label-field");
   EXPECT_THROW(encode_file("no/such/file", tokenizer, Labels::nli()), InputError);
 }
 
@@ -227,7 +226,7 @@ TEST(EncodeFile, LeavesNoFileWhereItFails) {
   const EncodeFileOptions options{.file = directory / "set"};
   EXPECT_TRUE(problem_of([&] {
                 encode("text\tlabel\na\t-\n", options);
-              }).starts_with("f: none of its records has a label"));
+              }).starts_with("f: holds no example with a label"));
   EXPECT_THROW(encode(many_records(9'000) + "[", options), InputError);
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   EXPECT_THROW(encode(many_records(9), {.file = "no/such/set"}), Error);

@@ -460,6 +460,8 @@ TEST(Reader, JoinsTheTextsOfSeveralFields) {
   EXPECT_EQ(problem("title,y\nA,1\n", "f", options), "f: Body: no such field; there are: title, y");
   EXPECT_EQ(read("\"a,b\",y\nA,1\n", "f", {.text_field = "a,b", .label_field = "y"}),
             Found{"A|~|1"});
+  EXPECT_EQ(read("\"a,b\",c,y\nA,B,1\n", "f", {.text_field = "a\\,b,c", .label_field = "y"}),
+            Found{"A\nB|~|1"});
 }
 
 TEST(Reader, LetsRecordsLackALabelThatAreSkipped) {

@@ -77,14 +77,17 @@ TEST(VisitExamples, CountsNoRecordsOfASplitThatAreLeftOut) {
     options.split_field = "part";
     return count_splits(tests::write_file(directory / name, text), options);
   };
-  const std::string table = "text,label,part\na,x,train\nb,,train\nc,y,dev\nd,,test\n";
+  const std::string table =
+      "text,label,part\na,x,train\nb,,train\nc,y,dev\nd,,test\ne,,test\nf,-,test\n";
   const std::string lines =
       "{\"text\": \"a\", \"label\": [\"x\"], \"part\": \"train\"}\n"
       "{\"text\": \"b\", \"label\": null, \"part\": \"train\"}\n"
       "{\"text\": \"c\", \"label\": [], \"part\": \"dev\"}\n"
-      "{\"text\": \"d\", \"part\": \"test\"}\n";
+      "{\"text\": \"d\", \"part\": \"test\"}\n"
+      "{\"text\": \"e\", \"label\": \"\", \"part\": \"test\"}\n"
+      "{\"text\": \"f\", \"label\": \"-\", \"part\": \"test\"}\n";
   for (const auto& [name, text] : {std::pair{"a.csv", table}, {"a.jsonl", lines}}) {
-    EXPECT_EQ(count(name, text, {}), (std::array<std::size_t, 4>{0, 2, 1, 1})) << name;
+    EXPECT_EQ(count(name, text, {}), (std::array<std::size_t, 4>{0, 2, 1, 3})) << name;
     EXPECT_EQ(count(name, text, {.skip_unlabelled = true}),
               (std::array<std::size_t, 4>{0, 1, 1, 0}))
         << name;

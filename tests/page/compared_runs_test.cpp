@@ -101,10 +101,10 @@ TEST(Compare, ShowsTheTextsOfDisagreements) {
 TEST(Compare, ShowsTheTextsOfHeldOutExamples) {
   const tests::TemporaryDirectory directory;
   const std::string file = (directory / "train.csv").string();
-  tests::write_file(file, "c,d\nfirst,a\nsecond,a\nthird,b\n");
+  tests::write_file(file, "c,d,e\nfirst,a,1\nsecond,a,1\nthird,b,1\n");
   auto runs =
       disagreeing(R"("train-file":")" + file +
-                  R"(","dev-file":"elsewhere.csv","dev-fraction":"0.5","columns":"text,-")");
+                  R"(","dev-file":"elsewhere.csv","dev-fraction":"0.5","columns":"text,-,a\\, b")");
   add_texts(runs);
   EXPECT_EQ(runs[0].texts, (std::map<std::int64_t, std::string>{{2, "first"}, {3, "second"}}));
 }

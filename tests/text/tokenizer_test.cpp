@@ -211,10 +211,9 @@ TEST(Tokenizer, CutsOnlyTheFirstTextOfAPairIfItIsAskedTo) {
       }
       for (const std::size_t budget : {b.size() - 1, b.size()}) {  // none, and none for the first
         EXPECT_EQ(tests::problem_of([&] { (void)ids(second, budget); }),
-                  "the second text of the pair, such as a hypothesis about a label, leaves the "
-                  "first one no room in " +
+                  "the second text of the pair, such as a hypothesis about a label, takes all " +
                       std::to_string(budget) +
-                      " ids, and is not cut; make it shorter, or allow more ids");
+                      " ids and must not be cut; make it shorter, or allow more ids by max_length");
       }
       EXPECT_EQ(
           encode(tokenizer, first, {}, {.max_length = 5, .long_texts = LongTexts::only_first}),

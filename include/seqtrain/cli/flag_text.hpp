@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::cli {
 
@@ -60,35 +61,9 @@ std::string flag_text(const T& value) {
   return text;
 }
 
-/// Returns the parts with commas between them. A comma or a backslash in a part has a backslash
-/// before it.
+/// Returns the parts as `split_at_commas` reads them.
 inline std::string flag_text(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const auto& part : parts) {
-    if (&part != &parts.front()) text += ',';
-    for (const char c : part) {
-      if (c == ',' || c == '\\') text += '\\';
-      text += c;
-    }
-  }
-  return text;
-}
-
-/// Splits a text at its commas, apart from those after a backslash, as `flag_text` writes them. The
-/// result is empty if the text is.
-inline std::vector<std::string> split_at_commas(std::string_view text) {
-  if (text.empty()) return {};
-  std::vector<std::string> parts(1);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_last = i + 1 == text.size();
-    const bool escapes = text[i] == '\\' && !is_last && (text[i + 1] == ',' || text[i + 1] == '\\');
-    if (text[i] == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += text[escapes ? ++i : i];
-    }
-  }
-  return parts;
+  return joined_at_commas(parts);
 }
 
 /// Returns a default as the help shows it. NaN, which means that there is no default, is not

@@ -195,7 +195,7 @@ data::ReadOptions options_for(const data::ReadOptions& given, const FieldsOfRun&
   without_pair.pair_field = given.pair_field;
   auto without_header = named;
   if (given.columns.empty()) {
-    without_header.columns = cli::split_at_commas(run.columns);
+    without_header.columns = split_at_commas(run.columns);
   }
   for (const auto& options : {named, without_pair, given, without_header}) {
     if (can_read(options)) return options;

@@ -21,6 +21,37 @@ namespace seqtrain {
   return parts;
 }
 
+/// Splits a text at its commas, apart from those after a backslash, as `joined_at_commas` writes
+/// them. The result is empty if the text is.
+[[nodiscard]] inline std::vector<std::string> split_at_commas(std::string_view text) {
+  if (text.empty()) return {};
+  std::vector<std::string> parts(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_last = i + 1 == text.size();
+    const bool escapes = text[i] == '\\' && !is_last && (text[i + 1] == ',' || text[i + 1] == '\\');
+    if (text[i] == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += text[escapes ? ++i : i];
+    }
+  }
+  return parts;
+}
+
+/// Returns the parts with commas between them. A comma or a backslash in a part has a backslash
+/// before it.
+[[nodiscard]] inline std::string joined_at_commas(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) {
+    if (&part != &parts.front()) text += ',';
+    for (const char c : part) {
+      if (c == ',' || c == '\\') text += '\\';
+      text += c;
+    }
+  }
+  return text;
+}
+
 /// Returns the texts with commas between them, for messages, and `last`, such as " or ", before the
 /// last one.
 template <std::ranges::forward_range Texts>

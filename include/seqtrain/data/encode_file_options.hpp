@@ -51,9 +51,9 @@ inline std::size_t kept_of(std::size_t total, const std::string& name, double fr
   const auto kept = static_cast<std::size_t>(std::nearbyint(static_cast<double>(total) * fraction));
   if (kept > 0) return kept;
   if (total == 0 && unlabelled > 0) {
-    throw InputError{"none of its records has a label",
+    throw InputError{"holds no example with a label",
                      {.object = name},
-                     "name the field of the label with --label-field, or leave out this file"};
+                     "name the field of the label with --label-field"};
   }
   throw InputError{total == 0 ? "holds no example" : "the fraction leaves no example",
                    {.object = name}};

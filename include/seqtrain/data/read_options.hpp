@@ -148,13 +148,13 @@ inline void demand_fields(bool has_text, bool has_label, std::span<const std::st
                        also};
 }
 
-/// Returns the fields that `text` names with commas between them, or none if it is one field.
+/// Returns the fields that `text` names as `split_at_commas` reads it, or none if it is one field.
 inline std::vector<std::string> several_fields(std::span<const std::string> names,
                                                const std::string& text) {
   if (text.find(',') == std::string::npos || find_name(names, text)) return {};
   std::vector<std::string> fields;
-  for (const std::string_view name : split(text, ',')) {
-    fields.push_back(find_name(names, name).value_or(std::string{name}));
+  for (const auto& name : split_at_commas(text)) {
+    fields.push_back(find_name(names, name).value_or(name));
   }
   return fields;
 }

@@ -102,7 +102,7 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
   detail::refuse_pipe(place);
   if (std::filesystem::exists(place, error)) return {place};
   const std::string names = place.string();
-  for (const std::filesystem::path name : split(names, ',')) {
+  for (const std::filesystem::path name : split_at_commas(names)) {
     if (name.empty()) throw InputError{"has an empty name between commas", {.object = names}};
     const std::size_t before = files.size();
     if (name.filename().string().find('*') == std::string::npos) {

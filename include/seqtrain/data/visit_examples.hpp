@@ -82,13 +82,15 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
 /// `skip_unlabelled` leaves out. Throws `InputError` if a record's split is unknown.
 [[nodiscard]] inline std::array<std::size_t, 4> count_splits(const std::filesystem::path& path,
                                                              ReadOptions options) {
-  // A label in several fields is never missing.
-  const bool may_lack = options.label_field.find(',') == std::string::npos;
-  options.skip_unlabelled = options.labelled = options.skip_unlabelled && may_lack;
+  // Labels in several fields are not read, because their form depends on the problem.
+  const bool is_one_field = options.label_field.find(',') == std::string::npos;
+  options.skip_unlabelled = options.labelled = options.skip_unlabelled && is_one_field;
   options.split = Split::all;
   std::array<std::size_t, 4> counts{};
   visit_examples(path, options, Labels::regression(),
                  [&](const ExamplePlace& place, const Example& example) {
+                   const std::string_view label = example.label.value_or("x");
+                   if (label == "" || label == "\"\"" || label == "-" || label == "\"-\"") return;
                    const auto& value = example.kept.back().text;
                    const auto split = split_named(value);
                    if (split) return void(++counts[static_cast<std::size_t>(*split)]);

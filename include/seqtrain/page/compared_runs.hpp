@@ -329,12 +329,10 @@ inline void add_texts(std::span<ComparedRun> runs) {
     if (flag("report-texts") == "false" || !std::filesystem::exists(file, none)) continue;
     std::set<std::int64_t> wanted;
     for (const auto& each : pair.disagreements) wanted.insert(each.row);
-    data::ReadOptions read{
-        .text_field = flag("text-field"), .pair_field = flag("pair-field"), .labelled = false};
-    const std::string columns = flag("columns");
-    for (const auto name : split(columns, ',')) {
-      if (!columns.empty()) read.columns.emplace_back(name);
-    }
+    const data::ReadOptions read{.text_field = flag("text-field"),
+                                 .pair_field = flag("pair-field"),
+                                 .columns = split_at_commas(flag("columns")),
+                                 .labelled = false};
     try {
       data::visit_examples(file, read, data::Labels::regression(),
                            [&](const data::ExamplePlace& at, const data::Example& example) {

@@ -19,7 +19,8 @@ struct TextChange;
 struct TokenizerFamily;
 
 /// A tokenizer whose family is known only at run time. Call `visit` once for many texts: inside the
-/// call the family is a type, so nothing is looked up per text.
+/// call the family is a type, so nothing is looked up per text. One that was moved from can only be
+/// assigned or destroyed.
 class AnyTokenizer {
  public:
   using Family = TokenizerFamily;

@@ -224,12 +224,10 @@ class BasicTokenizer {
   }
 
   [[noreturn]] static void refuse_second(std::size_t max_length) {
-    throw InputError{
-        "the second text of the pair, such as a hypothesis about a label, leaves the "
-        "first one no room in " +
-            std::to_string(max_length) + " ids, and is not cut",
-        {},
-        "make it shorter, or allow more ids"};
+    throw InputError{"the second text of the pair, such as a hypothesis about a label, takes all " +
+                         std::to_string(max_length) + " ids and must not be cut",
+                     {},
+                     "make it shorter, or allow more ids by max_length"};
   }
 
   static void append(const std::vector<Id>& ids, std::vector<Id>& out) {
