@@ -16,7 +16,7 @@ namespace {
 
 /// What is added to the scores of a problem.
 struct Additions {
-  std::size_t reach = std::numeric_limits<std::size_t>::max();
+  std::size_t sliding_window = std::numeric_limits<std::size_t>::max();
   bool bias = false;
   bool key_vectors = false;
   bool query_vectors = false;
@@ -52,7 +52,7 @@ struct Problem {
             .size = size,
             .dropout = dropout,
             .first = 1000,
-            .reach = additions.reach,
+            .sliding_window = additions.sliding_window,
             .bias = additions.bias ? bias.data() + length - 1 : nullptr,
             .parts = parts()};
   }
@@ -79,9 +79,10 @@ struct Problem {
   [[nodiscard]] std::vector<double> reference() const {
     std::vector<double> out(queries * size);
     for (std::size_t q = 0; q < queries; ++q) {
-      const std::size_t begin = q > additions.reach ? q - additions.reach : 0;
-      const std::size_t end =
-          additions.reach < length ? std::min(length, q + additions.reach + 1) : length;
+      const std::size_t begin = q > additions.sliding_window ? q - additions.sliding_window : 0;
+      const std::size_t end = additions.sliding_window < length
+                                  ? std::min(length, q + additions.sliding_window + 1)
+                                  : length;
       std::vector<double> p(length);
       double total = 0;
       for (std::size_t j = begin; j < end; ++j) total += p[j] = std::exp(score(q, j));
@@ -170,7 +171,7 @@ class Attention : public testing::TestWithParam<Problem> {};
 std::vector<float> memory(const Problem& p) {
   const bool with_vectors = p.parts() > 1;
   return std::vector<float>(
-      AttentionScratch::floats(p.length, p.size, p.additions.reach, with_vectors));
+      AttentionScratch::floats(p.length, p.size, p.additions.sliding_window, with_vectors));
 }
 
 TEST_P(Attention, ForwardAgreesWithTheFormula) {
@@ -238,20 +239,20 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Attention,
                                          Problem{33, 7, 20, {9, 0.3}}));
 
 INSTANTIATE_TEST_SUITE_P(Reaches, Attention,
-                         testing::Values(Problem{30, 30, 16, {9, 0.2}, {.reach = 3}},
-                                         Problem{20, 20, 8, {}, {.reach = 19}},
-                                         Problem{20, 20, 8, {}, {.reach = 20}},
-                                         Problem{20, 20, 8, {}, {.reach = 1}},
-                                         Problem{30, 1, 16, {}, {.reach = 5}},
-                                         Problem{150, 150, 4, {}, {.reach = 17}},
-                                         Problem{130, 130, 4, {9, 0.3}, {.reach = 64}},
-                                         Problem{90, 90, 4, {}, {.reach = 200}}));
+                         testing::Values(Problem{30, 30, 16, {9, 0.2}, {.sliding_window = 3}},
+                                         Problem{20, 20, 8, {}, {.sliding_window = 19}},
+                                         Problem{20, 20, 8, {}, {.sliding_window = 20}},
+                                         Problem{20, 20, 8, {}, {.sliding_window = 1}},
+                                         Problem{30, 1, 16, {}, {.sliding_window = 5}},
+                                         Problem{150, 150, 4, {}, {.sliding_window = 17}},
+                                         Problem{130, 130, 4, {9, 0.3}, {.sliding_window = 64}},
+                                         Problem{90, 90, 4, {}, {.sliding_window = 200}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Distances, Attention,
     testing::Values(Problem{21, 21, 16, {9, 0.2}, {.bias = true}},
                     Problem{17, 1, 8, {}, {.bias = true}},
-                    Problem{70, 70, 4, {}, {.reach = 9, .bias = true}},
+                    Problem{70, 70, 4, {}, {.sliding_window = 9, .bias = true}},
                     Problem{16, 16, 16, {}, {.key_vectors = true}},
                     Problem{16, 16, 16, {}, {.query_vectors = true}},
                     Problem{19, 19, 20, {9, 0.2}, {.key_vectors = true, .query_vectors = true}},
@@ -260,11 +261,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Problem{1, 1, 8, {}, {.key_vectors = true, .query_vectors = true}}));
 
 TEST(Attention, MemoryForALengthIsEnoughForShorterTexts) {
-  for (const std::size_t reach : {3UL, 64UL, 128UL, 300UL, 511UL, 512UL, 600UL, unlimited_reach}) {
+  for (const std::size_t sliding_window :
+       {3UL, 64UL, 128UL, 300UL, 511UL, 512UL, 600UL, no_sliding_window}) {
     std::size_t most = 0;
     for (std::size_t length = 1; length < 1300; ++length) {
-      const std::size_t floats = AttentionScratch::floats(length, 64, reach, true);
-      EXPECT_GE(floats, most) << length << " tokens, reach " << reach;
+      const std::size_t floats = AttentionScratch::floats(length, 64, sliding_window, true);
+      EXPECT_GE(floats, most) << length << " tokens, window " << sliding_window;
       most = std::max(most, floats);
     }
   }

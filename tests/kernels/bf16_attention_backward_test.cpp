@@ -21,7 +21,7 @@ namespace {
 struct BackwardProblem {
   std::size_t length, queries, size;
   Dropout dropout = {};
-  std::size_t reach = unlimited_reach;
+  std::size_t sliding_window = no_sliding_window;
   bool has_bias = false;
   std::size_t ld = 3 * size + 2;
   std::vector<Bf16> qkv = noise(1, length* ld);
@@ -60,11 +60,11 @@ struct BackwardProblem {
                        .size = size,
                        .dropout = dropout,
                        .first = 1000,
-                       .reach = reach,
+                       .sliding_window = sliding_window,
                        .bias = has_bias ? bias.data() + length - 1 : nullptr,
                        .d_bias = has_bias ? d_bias.data() + length - 1 : nullptr,
                        .by_tiles = by_tiles};
-    const std::size_t floats = AttentionScratch::floats(length, size, reach);
+    const std::size_t floats = AttentionScratch::floats(length, size, sliding_window);
     std::vector<float> memory(floats + 1'000, 0.5F);
     backward(head, g.data(), size, d_q, d_q + size, d_q + 2 * size,
              AttentionScratch{memory.data()});
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
     Reaches, Bf16AttentionBackward,
     testing::Values(BackwardProblem{30, 30, 32, {9, 0.2}, 3}, BackwardProblem{150, 150, 32, {}, 17},
                     BackwardProblem{200, 200, 64, {9, 0.1}, 64},
-                    BackwardProblem{60, 60, 32, {9, 0.1}, unlimited_reach, true},
+                    BackwardProblem{60, 60, 32, {9, 0.1}, no_sliding_window, true},
                     BackwardProblem{160, 160, 32, {}, 20, true}));
 
 }  // namespace

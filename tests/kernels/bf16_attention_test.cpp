@@ -131,11 +131,11 @@ TEST_F(Bf16Attention, TakesWindowsAndWhatBelongsToDistances) {
   for (std::size_t i = 0; i < vectors.size(); ++i) {
     vectors[i] = random::to_float(stream.at(1000 + i)) - 0.5F;
   }
-  for (const std::size_t reach :
-       {std::size_t{1}, std::size_t{15}, std::size_t{64}, unlimited_reach}) {
+  for (const std::size_t sliding_window :
+       {std::size_t{1}, std::size_t{15}, std::size_t{64}, no_sliding_window}) {
     for (const int parts : {0, 1, 2, 3}) {
       Head<Bf16> head = problem.head(problem.length);
-      head.reach = reach;
+      head.sliding_window = sliding_window;
       if (parts % 2 == 1) head.bias = bias.data() + problem.length - 1;
       if (parts > 1) {
         head.vectors = {.keys_transposed = vectors.data(),
@@ -144,13 +144,14 @@ TEST_F(Bf16Attention, TakesWindowsAndWhatBelongsToDistances) {
                         .zero = problem.length - 1};
       }
       std::vector<float> memory(
-          AttentionScratch::floats(problem.length, problem.size, reach, parts > 1) + lanes);
+          AttentionScratch::floats(problem.length, problem.size, sliding_window, parts > 1) +
+          lanes);
       std::vector<Bf16> out(problem.length * problem.size), expected(out.size());
       attend_bf16(head, out.data(), problem.size, {memory.data()});
       attend(head, expected.data(), problem.size, {memory.data()});
       for (std::size_t i = 0; i < out.size(); ++i) {
         ASSERT_NEAR(to_float(out[i]), to_float(expected[i]), 2 * 0.004 + 0.008)
-            << "reach " << reach << ", parts " << parts << ", number " << i;
+            << "window " << sliding_window << ", parts " << parts << ", number " << i;
       }
     }
   }
@@ -174,7 +175,7 @@ TEST_F(Bf16Attention, KeysOutOfReachHaveNoWeight) {
       std::fill_n(problem.qkv.data() + key * problem.ld + 64, 32, to_bf16(value));
     }
     Head<Bf16> head = problem.head(problem.length);
-    head.reach = 1;
+    head.sliding_window = 1;
     std::vector<float> memory(AttentionScratch::floats(problem.length, 32, 1) + lanes);
     std::vector<Bf16> out(problem.length * 32);
     attend_bf16(head, out.data(), 32, {memory.data()});

@@ -15,8 +15,8 @@
 
 namespace seqtrain::kernels {
 
-/// The reach of queries that attend to all keys.
-inline constexpr std::size_t unlimited_reach = std::numeric_limits<std::size_t>::max();
+/// The sliding window of queries that attend to all keys.
+inline constexpr std::size_t no_sliding_window = std::numeric_limits<std::size_t>::max();
 
 /// Returns the factor of the scores of a head with `size` columns, each the sum of `parts`
 /// products.
@@ -37,9 +37,9 @@ struct Head {
   Dropout dropout = {};
   /// The dropout's index of (query 0, key 0); the next query's is `length` higher.
   std::uint32_t first = 0;
-  std::size_t reach = unlimited_reach;  ///< distance of the farthest key of a query
-  const float* bias = nullptr;          ///< added to the score of query i and key j: bias[j - i]
-  float* d_bias = nullptr;              ///< the gradient of `bias` is added here
+  std::size_t sliding_window = no_sliding_window;  ///< distance of the farthest key of a query
+  const float* bias = nullptr;  ///< added to the score of query i and key j: bias[j - i]
+  float* d_bias = nullptr;      ///< the gradient of `bias` is added here
   DistanceVectors vectors = {};
   std::size_t parts = 1;  ///< number of products in a score
   bool by_tiles = false;  ///< true if `attend_bf16` uses the processor's tiles (AMX)
@@ -56,9 +56,9 @@ struct QueryBlock {
   std::size_t keys;
 
   /// Returns the largest number of queries in a block. With fewer queries, fewer of the block's
-  /// keys are out of reach of some of its queries; with more, keys are converted less often.
-  static std::size_t most(std::size_t length, std::size_t reach) {
-    return std::min<std::size_t>(length, reach < 512 ? 64 : 256);
+  /// keys are outside the window of some of its queries; with more, keys are converted less often.
+  static std::size_t most(std::size_t length, std::size_t sliding_window) {
+    return std::min<std::size_t>(length, sliding_window < 512 ? 64 : 256);
   }
 };
 
@@ -73,21 +73,22 @@ struct KeysOfQuery {
   std::size_t begin;
   std::size_t end;
 
-  SEQTRAIN_INLINE KeysOfQuery(const QueryBlock& block, std::size_t row, std::size_t reach)
+  SEQTRAIN_INLINE KeysOfQuery(const QueryBlock& block, std::size_t row, std::size_t sliding_window)
       : place{block.first + row - block.first_key},
-        begin{place > reach ? place - reach : 0},
-        end{reach < block.keys ? std::min(block.keys, place + reach + 1) : block.keys} {}
+        begin{place > sliding_window ? place - sliding_window : 0},
+        end{sliding_window < block.keys ? std::min(block.keys, place + sliding_window + 1)
+                                        : block.keys} {}
 };
 
 /// Calls use(block) for each block of a head's queries.
 template <class T, class Use>
 SEQTRAIN_INLINE void for_each_query_block(const Head<T>& head, const Use& use) {
-  const std::size_t most = QueryBlock::most(head.length, head.reach);
-  const std::size_t reach = std::min(head.reach, head.length);
+  const std::size_t most = QueryBlock::most(head.length, head.sliding_window);
+  const std::size_t sliding_window = std::min(head.sliding_window, head.length);
   for (std::size_t first = 0; first < head.queries; first += most) {
     const std::size_t queries = std::min(most, head.queries - first);
-    const std::size_t first_key = first > reach ? first - reach : 0;
-    const std::size_t end = std::min(head.length, first + queries + reach);
+    const std::size_t first_key = first > sliding_window ? first - sliding_window : 0;
+    const std::size_t end = std::min(head.length, first + queries + sliding_window);
     use(QueryBlock{first, queries, first_key, end - first_key});
   }
 }
@@ -97,9 +98,11 @@ struct AttentionScratch {
   /// Returns the number of floats needed for sequences of at most that length, with or without
   /// vectors for distances.
   static std::size_t floats(std::size_t length, std::size_t size,
-                            std::size_t reach = unlimited_reach, bool with_vectors = false) {
-    const std::size_t queries = QueryBlock::most(length, reach);
-    const std::size_t keys = reach < length ? std::min(length, queries + 2 * reach) : length;
+                            std::size_t sliding_window = no_sliding_window,
+                            bool with_vectors = false) {
+    const std::size_t queries = QueryBlock::most(length, sliding_window);
+    const std::size_t keys =
+        sliding_window < length ? std::min(length, queries + 2 * sliding_window) : length;
     const std::size_t d = round_to_lanes(size);
     // In products of bfloat16 rows are up to a multiple of 32, and 32 numbers more lie between
     // them.
@@ -231,7 +234,7 @@ SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, const QueryBlo
   }
   for (std::size_t row = 0; row < block.queries; ++row) {
     float* const scores = probabilities + row * ld;
-    const KeysOfQuery of{block, row, head.reach};
+    const KeysOfQuery of{block, row, head.sliding_window};
     if (head.bias != nullptr) {
       add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, scores);
     }
@@ -262,7 +265,7 @@ SEQTRAIN_INLINE void narrow(const float* from, std::size_t rows, std::size_t col
 }
 
 /// Computes out [queries, size] = dropout(softmax(q k^T scale + bias)) v with rows `ld_out` apart,
-/// where a query attends to the keys within reach and `vectors` add to the scores.
+/// where a query attends to the keys within its window and `vectors` add to the scores.
 template <class T>
 void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch memory) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {

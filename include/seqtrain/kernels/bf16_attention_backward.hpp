@@ -75,7 +75,7 @@ inline void attend_bf16_backward(const Head<Bf16>& head, const Bf16* d_out, std:
       for (std::size_t row = 0; row < block.queries; ++row) {
         float* const p_row = p + row * ld;
         float* const d_row = d + row * ld;
-        const KeysOfQuery of{block, row, head.reach};
+        const KeysOfQuery of{block, row, head.sliding_window};
         if (head.bias != nullptr) {
           detail::multiply_row<width>(p_row, scale, keys, p_row);
           add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, p_row);

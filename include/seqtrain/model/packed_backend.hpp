@@ -86,7 +86,7 @@ class PackedBackend : public OperatorBackend {
   }
 
   [[nodiscard]] bool needs_operators(const data::Batch& batch) const {
-    if (!has_windows_ && static_cast<std::size_t>(longest(batch) - 1) > layers_.reach())
+    if (!has_windows_ && static_cast<std::size_t>(longest(batch) - 1) > layers_.sliding_window())
       return true;
     for (std::int64_t row = 0; row < batch.rows; ++row) {
       const auto* const ids = batch.input_ids.data() + row * batch.width;

@@ -45,15 +45,16 @@ TEST(Attention, SeesNoLaterKeyInACausalLayer) {
   Dropout off;
   Dropout almost_off{1, c10::Device{c10::kCPU}};
   LayerTraits traits{.activation = ActivationKind::gelu, .heads = 2, .causal = true};
-  for (const std::size_t reach : {std::size_t{100}, std::size_t{2}}) {
-    traits.reach = reach;
+  for (const std::size_t sliding_window : {std::size_t{100}, std::size_t{2}}) {
+    traits.sliding_window = sliding_window;
     const AttentionMask mask = mask_of(batch, traits);
     const at::Tensor fused = attend(x, k, v, mask, 0, off);
-    EXPECT_TRUE(fused.allclose(attend(x, k, v, mask, 1e-12, almost_off), 1e-5, 1e-6)) << reach;
-    const std::int64_t first = reach == 2 ? 2 : 0;  // of the keys that query 4 sees
+    EXPECT_TRUE(fused.allclose(attend(x, k, v, mask, 1e-12, almost_off), 1e-5, 1e-6))
+        << sliding_window;
+    const std::int64_t first = sliding_window == 2 ? 2 : 0;  // of the keys that query 4 sees
     const at::Tensor alone = attend(x.narrow(2, 4, 1), k.narrow(2, first, 5 - first),
                                     v.narrow(2, first, 5 - first), {}, 0, off);
-    EXPECT_TRUE(fused.narrow(2, 4, 1).allclose(alone, 1e-5, 1e-6)) << reach;
+    EXPECT_TRUE(fused.narrow(2, 4, 1).allclose(alone, 1e-5, 1e-6)) << sliding_window;
   }
 }
 

@@ -53,7 +53,7 @@ template <class Layers>
   for (const auto& layer : layers) {
     if (layer.rotary) layer.rotary->reserve(longest);
     most = std::max(most, kernels::AttentionScratch::floats(longest, layer.hidden() / layer.heads,
-                                                            layer.reach, with_vectors));
+                                                            layer.sliding_window, with_vectors));
   }
   return most;
 }

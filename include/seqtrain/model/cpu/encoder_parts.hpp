@@ -75,7 +75,7 @@ struct InferenceParts {
                              .queries = queries,
                              .length = length,
                              .size = hidden() / layer.heads,
-                             .reach = layer.reach,
+                             .sliding_window = layer.sliding_window,
                              .parts = layer.score_parts,
                              .by_tiles = has_tiles()};
     if (distances) view.bias = distances->values() + head * distances->distances();

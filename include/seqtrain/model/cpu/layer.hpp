@@ -222,7 +222,7 @@ class Layer : public LayerTraits {
             .size = size,
             .dropout = call.dropout,
             .first = call.first + static_cast<std::uint32_t>(head * call.length * call.length),
-            .reach = reach,
+            .sliding_window = sliding_window,
             .bias = of_head(call.bias),
             .d_bias = of_head(call.d_bias),
             .vectors = call.vectors_of_a_head.of_head(head, call.vectors),

@@ -48,20 +48,20 @@ struct AttentionMask {
   return {.keys = tensor::attention_mask(batch)};
 }
 
-/// Returns a layer's mask: it leaves out padding, keys that are farther away than the layer's
-/// reach, and later keys if the layer is causal. Queries that are padding see padding too, because
+/// Returns a layer's mask: it leaves out padding, keys outside the layer's sliding
+/// window, and later keys if the layer is causal. Queries that are padding see padding too, because
 /// a query without any key gives NaN.
 [[nodiscard]] inline AttentionMask mask_of(const tensor::Batch& batch, const LayerTraits& traits) {
   const std::int64_t width = batch.input_ids.size(1);
-  const bool all_near = static_cast<std::size_t>(width - 1) <= traits.reach;
+  const bool all_near = static_cast<std::size_t>(width - 1) <= traits.sliding_window;
   if (all_near) return traits.causal ? AttentionMask{.causal = true} : mask_of(batch);
-  const auto reach = static_cast<std::int64_t>(traits.reach);
+  const auto sliding_window = static_cast<std::int64_t>(traits.sliding_window);
   const at::Tensor place = at::arange(width, batch.input_ids.options());
   const at::Tensor later = place.unsqueeze(0).sub(place.unsqueeze(1));  // of a key than a query
-  const at::Tensor seen =
-      (traits.causal ? later.le(0).logical_and(later.ge(-reach)) : later.abs().le(reach))
-          .unsqueeze(0)
-          .unsqueeze(0);
+  const at::Tensor seen = (traits.causal ? later.le(0).logical_and(later.ge(-sliding_window))
+                                         : later.abs().le(sliding_window))
+                              .unsqueeze(0)
+                              .unsqueeze(0);
   if (!batch.padded || traits.causal) return {.keys = seen};
   const at::Tensor is_token = tensor::attention_mask(batch);
   const at::Tensor is_padding = is_token.transpose(-1, -2).logical_not();
@@ -225,7 +225,7 @@ class SharedInputs {
 
   /// Returns the mask of a layer.
   [[nodiscard]] const AttentionMask& mask(const LayerTraits& traits) {
-    const auto key = std::pair{traits.causal, traits.reach};
+    const auto key = std::pair{traits.causal, traits.sliding_window};
     const auto found = masks_.find(key);
     return found != masks_.end() ? found->second
                                  : masks_.emplace(key, mask_of(*batch_, traits)).first->second;

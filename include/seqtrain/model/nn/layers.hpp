@@ -247,8 +247,8 @@ struct LayerTraits {
   bool gated = false;           ///< the second half of `intermediate` multiplies the activations
   std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
   Rope rope = {};               ///< rotary positions of queries and keys
-  /// The distance of the farthest key of a query.
-  std::size_t reach = std::numeric_limits<std::size_t>::max();
+  /// The distance of the farthest key of a query, on either side.
+  std::size_t sliding_window = std::numeric_limits<std::size_t>::max();
   bool causal = false;        ///< a query attends to no later key
   std::size_t key_heads = 0;  ///< heads of keys, each for several of queries; 0 for as many
   double score_scale = 0;     ///< factor of scores; 0 for 1 / √size

@@ -160,8 +160,8 @@ class Attention {
 
   /// Returns the distance of the farthest key of a query, if rows are longer.
   [[nodiscard]] std::optional<std::int64_t> window_for(const Rows& rows) const {
-    if (static_cast<std::size_t>(rows.longest - 1) <= traits_.reach) return {};
-    return static_cast<std::int64_t>(traits_.reach);
+    if (static_cast<std::size_t>(rows.longest - 1) <= traits_.sliding_window) return {};
+    return static_cast<std::int64_t>(traits_.sliding_window);
   }
 
   /// Turns q and k in place, if the layer has rotary positions.

@@ -206,7 +206,7 @@ class Layers {
     std::vector<Layer> made;
     for (const LayerParts& layer : parts.layers) {
       made.emplace_back(layer, parts.dropout, copies_, parameters);
-      reach_ = std::min(reach_, layer.traits.reach);
+      sliding_window_ = std::min(sliding_window_, layer.traits.sliding_window);
     }
     for (const std::size_t i : steps(parts.order, made.size())) layers_.push_back(made[i]);
     if (shares_) return;
@@ -218,7 +218,7 @@ class Layers {
   }
 
   /// Returns the distance of the farthest key of a query, in the layer where it is smallest.
-  [[nodiscard]] std::size_t reach() const { return reach_; }
+  [[nodiscard]] std::size_t sliding_window() const { return sliding_window_; }
 
   /// Returns the hidden states of first tokens [rows, hidden], or of all [tokens, hidden] for
   /// their means, for those before the layers [tokens, hidden], all fp32. In training it keeps what
@@ -285,7 +285,7 @@ class Layers {
   bool shares_;       ///< tokens pass through a layer more than once
   bool shares_bias_;  ///< the scores of all layers have one bias, if they have any
   DistancesOf distances_;
-  std::size_t reach_ = std::numeric_limits<std::size_t>::max();
+  std::size_t sliding_window_ = std::numeric_limits<std::size_t>::max();
   std::vector<Layer> layers_;
   std::optional<Convolution> convolution_;   ///< beside the first layer, which normalizes last
   std::vector<std::size_t> first_of_layer_;  ///< the argument of `ready` after each layer, or empty

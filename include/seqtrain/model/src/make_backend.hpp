@@ -47,9 +47,9 @@ inline bool is_old(c10::Device device) {
 /// Tells whether a device computes the windows of layers. It has to try: a LibTorch for CUDA may
 /// lack FlashAttention, which also refuses old GPUs and large heads.
 inline bool computes_windows(const EncoderLayers& layers, c10::Device device, at::ScalarType type) {
-  const auto reach = [](const LayerParts& layer) { return layer.traits.reach; };
-  const LayerParts& layer = *std::ranges::min_element(layers.layers, {}, reach);
-  if (reach(layer) == LayerTraits{}.reach || type == at::kFloat ||
+  const auto sliding_window = [](const LayerParts& layer) { return layer.traits.sliding_window; };
+  const LayerParts& layer = *std::ranges::min_element(layers.layers, {}, sliding_window);
+  if (sliding_window(layer) == LayerTraits{}.sliding_window || type == at::kFloat ||
       !has_attention(device, "aten::_flash_attention_forward")) {
     return false;
   }

@@ -51,7 +51,7 @@ namespace detail {
                      .key_heads = static_cast<std::size_t>(config.key_heads),
                      .score_scale = config.score_scale,
                      .score_cap = config.score_cap};
-  if (layer.window > 0) traits.reach = static_cast<std::size_t>(layer.window - 1);
+  if (layer.window > 0) traits.sliding_window = static_cast<std::size_t>(layer.window - 1);
   return traits;
 }
 

@@ -48,7 +48,7 @@ namespace seqtrain::model {
       .pre_norm = true,
       .gated = true,
       .rope = {.base = is_local ? config.local_rope_theta : config.global_rope_theta}};
-  if (is_local) traits.reach = static_cast<std::size_t>(config.local_attention / 2);
+  if (is_local) traits.sliding_window = static_cast<std::size_t>(config.local_attention / 2);
   const Linear qkv{begin("attn.Wqkv", config.initializer_range), hidden, 3 * hidden,
                    config.attention_bias};
   const Linear attention_output{begin("attn.Wo", output_deviation(config)), hidden, hidden,
