@@ -4,6 +4,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/model/families/albert/config.hpp>
+#include <seqtrain/model/families/bart/config.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/distilbert/config.hpp>
 #include <seqtrain/model/families/electra/config.hpp>
@@ -80,6 +81,7 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_rembert_config);
   check(text, model::read_smollm3_config);
   check(text, model::read_xlm_roberta_xl_config);
+  check(text, model::read_bart_config);
   check(text, model::read_albert_config);
   check(text, model::read_modernbert_config);
   check(text, model::read_deberta_v2_config);

@@ -26,7 +26,7 @@ from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassif
 STEPS = 50
 DECODERS = ("llama", "mistral", "qwen2", "qwen3", "smollm3", "olmo2", "gemma2", "gemma3_text",
             "phi3")
-UNTYPED = ("distilbert", "mpnet", "modernbert", *DECODERS)  # families without token types
+UNTYPED = ("distilbert", "mpnet", "modernbert", "bart", *DECODERS)  # families without token types
 
 
 def make_batch(config, rows, width):
@@ -36,6 +36,9 @@ def make_batch(config, rows, width):
     for row, length in enumerate(lengths):
         least = 0 if config.pad_token_id is None else 2
         ids[row, :length] = torch.randint(least, config.vocab_size, (length,))
+        if config.model_type == "bart":  # each text ends with its only end-of-sequence token
+            ids[row, :length] = torch.randint(6, config.vocab_size, (length,))
+            ids[row, length - 1] = config.eos_token_id
         if config.model_type not in UNTYPED and config.type_vocab_size > 1:
             types[row, length // 2:length] = 1
     labels = torch.randint(config.num_labels, (rows,))
@@ -95,6 +98,11 @@ KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
                        "attention_probs_dropout_prob": "attention_dropout"},
         "modernbert": {"hidden_act": "hidden_activation", "hidden_dropout_prob": "mlp_dropout",
                        "attention_probs_dropout_prob": "attention_dropout"},
+        "bart": {"hidden_size": "d_model", "num_hidden_layers": "encoder_layers",
+                 "num_attention_heads": "encoder_attention_heads",
+                 "intermediate_size": "encoder_ffn_dim", "hidden_act": "activation_function",
+                 "hidden_dropout_prob": "dropout",
+                 "attention_probs_dropout_prob": "attention_dropout"},
         "rembert": {"embedding_size": "input_embedding_size"},
         **{family: {"attention_probs_dropout_prob": "attention_dropout",
                     "hidden_act": "hidden_activation" if "gemma" in family else "hidden_act"}
@@ -102,7 +110,7 @@ KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
 
 
 def is_scale(name):
-    return name.lower().endswith(("norm.weight", ".ln.weight"))
+    return name.lower().endswith(("norm.weight", ".ln.weight", "layernorm_embedding.weight"))
 
 
 def make_model(family, seed, std=0.3, **settings):
@@ -119,7 +127,7 @@ def make_model(family, seed, std=0.3, **settings):
         for name, parameter in model.named_parameters():
             parameter.normal_(1.0 if is_scale(name) else 0.0, std)
         for name, parameter in model.named_parameters():
-            words = ("word_embeddings", "tok_embeddings", "embed_tokens")
+            words = ("word_embeddings", "tok_embeddings", "embed_tokens", "shared")
             if config.pad_token_id is not None and any(word in name for word in words):
                 parameter[config.pad_token_id] = 0
     return model
@@ -263,6 +271,13 @@ SMALL = {
         hidden_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
         resid_pdrop=0.1, rope_parameters={"rope_type": "default", "rope_theta": 100.0,
                                           "partial_rotary_factor": 0.5})),
+    "bart": ("bart", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+                          decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=12)),
+    "bart_scaled": ("bart", dict(
+        hidden_size=12, num_hidden_layers=2, num_attention_heads=3, decoder_layers=1,
+        decoder_attention_heads=2, decoder_ffn_dim=20, hidden_act="relu", scale_embedding=True,
+        activation_dropout=0.1, classifier_dropout=0.2, decoder_start_token_id=0, eos_token_id=5,
+        num_labels=4, problem_type="multi_label_classification")),
 }
 
 
@@ -347,14 +362,20 @@ def write_random(directory, count):
             more["embedding_size"] = random.choice([64, 128] if by_hand else [7, 16, 32])
         if family == "ernie":
             more["use_task_id"] = not by_hand
+        if family == "bart":
+            more.update(num_hidden_layers=2, decoder_layers=random.randint(1, 3),
+                        decoder_ffn_dim=random.randint(8, 90),
+                        decoder_attention_heads=random.choice([1, 2, 4]),
+                        scale_embedding=random.random() < 0.5)
         if family in DECODERS:
             more.update(random_decoder(family, heads))
         if family == "albert":
             more["num_hidden_groups"] = random.randint(1, 2)
             more["inner_group_num"] = random.randint(1, 2)
+        more = {"num_hidden_layers": random.randint(2, 4), **more}
         model = make_model(
             family, seed, std=0.1, vocab_size=random.randint(50, 300), num_attention_heads=heads,
-            hidden_size=hidden, num_hidden_layers=random.randint(2, 4), intermediate_size=inner,
+            hidden_size=hidden, intermediate_size=inner,
             hidden_act=random.choice(["gelu", "gelu_new", "silu" if family in DECODERS else "relu"]),
             max_position_embeddings=random.randint(40, 80), num_labels=random.randint(2, 5), **more)
         batches = [make_batch(model.config, random.randint(1, 9), random.randint(3, 36))
@@ -384,6 +405,8 @@ def check(directory):
             gap = (run(model.eval(), batch).logits - expected["logits"]).abs().max().item()
         state = torch.load(saved / "model.pth", weights_only=True)
         fresh = AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(saved))
+        tied = fresh.all_tied_weights_keys  # other names of one tensor: model.pth has the first
+        state.update({name: state[source] for name, source in tied.items()})
         fresh.load_state_dict(state)
         assert set(state) == set(fresh.state_dict()), "other keys"
         with torch.no_grad():

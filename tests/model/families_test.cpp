@@ -37,7 +37,7 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
             "config.json: model_type: 'gpt2' is not supported; supported are bert, roberta, "
             "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
             "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
-            "llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
+            "bart, llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -47,31 +47,19 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
     Architectures::visit(weights::ConfigFile{directory / "config.json"},
                          [&]<class Family>() { seen.emplace_back(Family::model_type); });
   }
-  for (const auto* name : {"bert",
-                           "roberta",
-                           "distilbert",
-                           "xlm-roberta",
-                           "camembert",
-                           "electra",
-                           "mpnet",
-                           "albert",
-                           "modernbert",
-                           "deberta-v2",
-                           "ernie",
-                           "data2vec-text",
-                           "megatron-bert",
-                           "roberta-prelayernorm",
-                           "xlm-roberta-xl",
-                           "rembert",
-                           "llama",
-                           "mistral",
-                           "qwen2",
-                           "qwen3",
-                           "smollm3",
-                           "olmo2",
-                           "gemma2",
-                           "gemma3_text",
-                           "phi3"}) {
+  for (const auto* name : {"bert",           "roberta",
+                           "distilbert",     "xlm-roberta",
+                           "camembert",      "electra",
+                           "mpnet",          "albert",
+                           "modernbert",     "deberta-v2",
+                           "ernie",          "data2vec-text",
+                           "megatron-bert",  "roberta-prelayernorm",
+                           "xlm-roberta-xl", "rembert",
+                           "bart",           "llama",
+                           "mistral",        "qwen2",
+                           "qwen3",          "smollm3",
+                           "olmo2",          "gemma2",
+                           "gemma3_text",    "phi3"}) {
     EXPECT_NE(std::ranges::find(seen, name), seen.end()) << name;
   }
 }
@@ -109,6 +97,7 @@ TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
       {"roberta-prelayernorm", {50265, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
       {"xlm-roberta-xl", {250880, 2560, 36, 32, 10240, 514, 1, 1}, 0.1, 0.1, 1e-5},
       {"rembert", {250300, 1152, 32, 18, 4608, 512, 2, 0}, 0, 0.1, 1e-12},
+      {"bart", {50265, 1024, 12, 16, 4096, 1024, 0, 1}, 0.1, 0, 1e-5},
       {"llama", {32000, 4096, 32, 32, 11008, 2048, 0, -1}, 0, 0, 1e-6, "silu"},
       {"mistral", {32000, 4096, 32, 32, 14336, 131072, 0, -1}, 0, 0, 1e-6, "silu"},
       {"qwen2", {151936, 4096, 32, 32, 22016, 32768, 0, -1}, 0, 0, 1e-6, "silu"},
@@ -192,6 +181,15 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
        "num_attention_heads: rotary positions need heads of an even size"},
       {"ernie", R"("use_task_id": true, "task_type_vocab_size": 0)",
        "task_type_vocab_size: 0 is not a whole number from 1 to 2147483647"},
+      {"bart", R"("decoder_attention_heads": 3)",
+       "decoder_attention_heads: 3 does not divide d_model, 1024"},
+      {"bart", R"("decoder_layers": 10001)", "decoder_layers: 10001 is above 10000"},
+      {"bart", R"("encoder_layerdrop": 0.1)",
+       "encoder_layerdrop: is not supported; supported is 0"},
+      {"bart", R"("pad_token_id": null)", "pad_token_id: null is not supported"},
+      {"bart", R"("eos_token_id": null)", "eos_token_id: null is not supported"},
+      {"bart", R"("eos_token_id": 50265)", "eos_token_id: 50265 is not an id of the vocabulary"},
+      {"bart", R"("init_std": -1)", "init_std: negative"},
       {"llama", R"("num_key_value_heads": 5)",
        "num_key_value_heads: 5 does not divide num_attention_heads, 32"},
       {"llama", R"("head_dim": 5)", "head_dim: rotary positions need heads of an even size, not 5"},
@@ -261,11 +259,13 @@ TEST_P(PretrainedEncoders, GetANewHead) {
 INSTANTIATE_TEST_SUITE_P(Cases, PretrainedEncoders, testing::ValuesIn(tests::model_cases()),
                          [](const auto& test) { return test.param.filename().string(); });
 
-/// Returns the depth that the name of a parameter tells a reader.
+/// Returns the depth that the name of a parameter tells a reader. The layers of a decoder that has
+/// an encoder come after the encoder's, which are two in all cases.
 tensor::Depth depth_in(std::string_view name) {
   using Part = tensor::Depth::Part;
+  const std::int64_t below = name.find("decoder.layers.") == name.npos ? 0 : 2;
   for (const std::string_view part : split(name, '.')) {
-    if (const auto number = parse_number<std::int64_t>(part)) return {Part::layer, *number};
+    if (const auto number = parse_number<std::int64_t>(part)) return {Part::layer, below + *number};
   }
   for (const char* part : {"classifier", "pooler", "head.", "final_norm", "linear.", "score"}) {
     if (name.find(part) != name.npos) return {Part::head};
@@ -348,7 +348,7 @@ TEST_P(LayersOfFamilies, HaveOneTableOfWords) {
   ASSERT_NE(words, parameters.end());
   EXPECT_TRUE(words->name.ends_with("word_embeddings.weight") ||
               words->name.ends_with("tok_embeddings.weight") ||
-              words->name.ends_with("embed_tokens.weight"))
+              words->name.ends_with("embed_tokens.weight") || words->name == "model.shared.weight")
       << words->name;
   EXPECT_EQ(std::ranges::count(parameters, tensor::Role::words, &tensor::Parameter::role), 1);
 }

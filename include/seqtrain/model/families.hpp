@@ -7,6 +7,7 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/families/albert/albert.hpp>
+#include <seqtrain/model/families/bart/bart.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/model/families/data2vec_text/data2vec_text.hpp>
 #include <seqtrain/model/families/deberta_v2/deberta_v2.hpp>
@@ -56,7 +57,7 @@ struct ArchitectureList {
 using Architectures =
     ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
                      ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
-                     XlmRobertaXl, RemBert, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2,
-                     Gemma3Text, Phi3>;
+                     XlmRobertaXl, RemBert, Bart, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2,
+                     Gemma2, Gemma3Text, Phi3>;
 
 }  // namespace seqtrain::model

@@ -123,6 +123,7 @@ template <class Config>
                                              const ClassifierOptions& options) {
   std::int64_t layers = config.num_hidden_layers;
   if constexpr (requires { config.num_hidden_groups; }) layers = config.num_hidden_groups;
+  if constexpr (requires { config.decoder_layers; }) layers += config.decoder_layers;
   if (options.reinit_layers >= 0 && options.reinit_layers <= layers) {
     return layers - options.reinit_layers;
   }

@@ -55,6 +55,7 @@ TEST_F(TokenizerClass, IsThatOfARelatedFamilyForNewerModelTypes) {
   const std::pair<const char*, TokenizerKind> types[] = {
       {"ernie", TokenizerKind::bert},
       {"megatron-bert", TokenizerKind::bert},
+      {"bart", TokenizerKind::roberta},
       {"data2vec-text", TokenizerKind::roberta},
       {"roberta-prelayernorm", TokenizerKind::roberta}};
   for (const auto& [type, expected] : types) {

@@ -46,10 +46,11 @@ class Scope {
     return result;
   }
 
-  /// Returns the place of layer `number`, whose names continue with the number.
-  [[nodiscard]] Scope layer(std::int64_t number) const {
+  /// Returns the place of layer `number`, whose names continue with the number. `below` layers of
+  /// another stack come before it.
+  [[nodiscard]] Scope layer(std::int64_t number, std::int64_t below = 0) const {
     Scope result = *this / std::to_string(number);
-    result.part_.depth = {Depth::Part::layer, number};
+    result.part_.depth = {Depth::Part::layer, below + number};
     return result;
   }
 

@@ -211,17 +211,21 @@ class ParameterMaker {
   }
 
   /// Returns the names that a parameter has in checkpoints: with and without the family's prefix,
-  /// and for layer normalizations also the names in the first BERT files.
+  /// for layer normalizations also the names in the first BERT files, and for the table of words
+  /// that BART's encoder and decoder share also theirs.
   [[nodiscard]] std::vector<std::string> aliases(const std::string& name) const {
     std::vector<std::string> names{name};
     const std::string prefix = std::string{options_.prefix} + ".";
     if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> old_endings{
-        {{"LayerNorm.weight", "LayerNorm.gamma"}, {"LayerNorm.bias", "LayerNorm.beta"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> other_endings{
+        {{"LayerNorm.weight", "LayerNorm.gamma"},
+         {"LayerNorm.bias", "LayerNorm.beta"},
+         {"shared.weight", "encoder.embed_tokens.weight"},
+         {"shared.weight", "decoder.embed_tokens.weight"}}};
     for (std::size_t i = 0, count = names.size(); i < count; ++i) {
-      for (const auto& [ending, old] : old_endings) {
+      for (const auto& [ending, other] : other_endings) {
         if (!names[i].ends_with(ending)) continue;
-        names.push_back(names[i].substr(0, names[i].size() - ending.size()) + std::string{old});
+        names.push_back(names[i].substr(0, names[i].size() - ending.size()) + std::string{other});
       }
     }
     return names;
@@ -236,6 +240,7 @@ class ParameterMaker {
       const std::string stored_name = adapted ? alias : *wrapper_ + alias;
       if (auto stored = checkpoint_->find(stored_name)) {
         used_.insert(stored_name);
+        for (const auto& other : all) used_.insert(*wrapper_ + other);
         return stored;
       }
     }

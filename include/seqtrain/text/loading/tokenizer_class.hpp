@@ -89,6 +89,7 @@ inline constexpr KindOfName kinds_without_class[] = {{"mistral", TokenizerKind::
 /// The class that transformers 5 takes for a `model_type` if no file names one.
 inline constexpr KindOfName kinds_of_model_types[] = {
     {"albert", TokenizerKind::albert},
+    {"bart", TokenizerKind::roberta},
     {"bert", TokenizerKind::bert},
     {"camembert", TokenizerKind::camembert},
     {"data2vec-text", TokenizerKind::roberta},
