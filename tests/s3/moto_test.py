@@ -79,10 +79,9 @@ def run(command, code=0, **environment):
 
 
 def names(client, prefix):
-    """Returns the names below a prefix, in the order in which they were written."""
+    """Returns the names below a prefix."""
     pages = client.get_paginator("list_objects_v2").paginate(Bucket="bucket", Prefix=prefix)
-    found = [entry for page in pages for entry in page.get("Contents", [])]
-    return [entry["Key"] for entry in sorted(found, key=lambda entry: entry["LastModified"])]
+    return [entry["Key"] for page in pages for entry in page.get("Contents", [])]
 
 
 def read(client, name):
@@ -137,19 +136,25 @@ def put_inputs(client, checkpoint, pairs):
 
 
 def flags(output, *more):
-    return [
-        *("--model", f"s3://bucket/{BASE}", "--output-dir", str(output)),
-        *("--train-file", "s3://bucket/data 100%/train.jsonl", "--dev-file", "s3://bucket/data 100%/dev.jsonl"),
-        *("--max-length", "32", "--batch-size", "8", "--epochs", "1", *more),
-    ]
+    given = {
+        "--model": f"s3://bucket/{BASE}",
+        "--train-file": "s3://bucket/data 100%/train.jsonl",
+        "--dev-file": "s3://bucket/data 100%/dev.jsonl",
+        "--output-dir": str(output),
+        "--max-length": "32",
+        "--batch-size": "8",
+        "--epochs": "1",
+    }
+    given.update(zip(more[::2], more[1::2]))
+    return [word for pair in given.items() for word in pair]
 
 
 def check_results(client, prefix, output):
     found = names(client, prefix)
-    folder = found[-1].removesuffix("manifest.json")
-    assert folder != found[-1], found
-    manifest = json.loads(read(client, found[-1]))
-    assert {folder + file["name"] for file in manifest["files"]} == set(found[:-1]), (manifest, found)
+    folder = prefix + found[0].removeprefix(prefix).split("/")[0] + "/"
+    manifest = json.loads(read(client, folder + "manifest.json"))
+    expected = {folder + "manifest.json"} | {folder + file["name"] for file in manifest["files"]}
+    assert expected == set(found), (manifest, found)
     for file in manifest["files"]:
         assert read(client, folder + file["name"]) == (output / file["name"]).read_bytes(), file
     return {file["name"]: file["crc32c"] for file in manifest["files"]}
@@ -177,7 +182,7 @@ def check_mnli(client, mnli, checkpoint, pairs, directory):
     print("mnli: killed, resumed from the bucket in an empty folder, the weights are equal")
     for flag, value, expected in [
         ("--job-dir", "s3://no-such-bucket/runs", "no such bucket"),
-        ("--model", "s3://bucket/nothing", "no such object"),
+        ("--model", "s3://bucket/nothing", "holds no model"),
         ("--train-file", "s3://bucket/absent.jsonl", "absent.jsonl"),
         ("--job-dir", "az://bucket/runs", "gs://bucket/path or s3://bucket/path"),
     ]:
