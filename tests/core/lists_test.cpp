@@ -24,14 +24,14 @@ TEST(Split, KeepsEmptyParts) {
 }
 
 TEST(SplitAtCommas, ReadsWhatIsJoined) {
-  using Parts = std::vector<std::string>;
-  EXPECT_EQ(split_at_commas("a,,b c"), (Parts{"a", "", "b c"}));
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(split_at_commas("a,,b c"), (Texts{"a", "", "b c"}));
   EXPECT_TRUE(split_at_commas("").empty());
-  for (const auto& hard : {Parts{"a, b", "c\\", "\\,", "\\d"}, Parts{"", "x"}, Parts{"", ""}}) {
+  for (const auto& hard : {Texts{"a, b", "c\\", "\\,", "\\d"}, Texts{"", "x"}, Texts{"", ""}}) {
     EXPECT_EQ(split_at_commas(joined_at_commas(hard)), hard);
   }
   EXPECT_EQ(joined_at_commas({"a, b", "c"}), "a\\, b,c");
-  EXPECT_EQ(split_at_commas("a\\b,c\\"), (Parts{"a\\b", "c\\"}));
+  EXPECT_EQ(split_at_commas("a\\b,c\\"), (Texts{"a\\b", "c\\"}));
 }
 
 TEST(Joined, PutsCommasBetweenTexts) {
