@@ -67,6 +67,10 @@ class S3Chain : public testing::Test {
     const bool web = seen.body.find("WebIdentityToken=web-token") != std::string::npos;
     const bool is_signed =
         seen.header("Authorization").find("/sts/aws4_request") != std::string::npos;
+    if (!broken_.empty()) return {403, {}, broken_};
+    if (is_signed && seen.header("x-amz-date").substr(0, 11) != "20231114T22") {
+      return {403, {{"Date", "Tue, 14 Nov 2023 22:13:20 GMT"}}, "<ErrorResponse/>"};
+    }
     if (refuses_roles_ || web == is_signed) {
       return {403, {}, "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>"};
     }
@@ -84,6 +88,7 @@ class S3Chain : public testing::Test {
   std::map<std::string, std::string> variables_;
   bool has_metadata_ = false;
   bool refuses_roles_ = false;
+  std::string broken_ = {};  ///< the body of a refusal of roles, if not empty
   std::vector<std::string> asked_;
   FakeTransport transport_{[this](const auto& seen) { return answer(seen); }};
   SleeplessTime time_;
@@ -159,6 +164,63 @@ TEST_F(S3Chain, TakesTheRoleOfAProfileByAnotherProfile) {
   EXPECT_NE(problem_of([&] { fetch(); }).find("add source_profile"), std::string::npos);
 }
 
+TEST_F(S3Chain, TakesARoleWithAWrongClockToo) {
+  config(
+      "[default]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = base\n"
+      "[profile base]\naws_access_key_id = base\naws_secret_access_key = s\n");
+  time_.wall_seconds = 1'700'000'000 + 3 * 3600;
+  EXPECT_EQ(fetch().value, (Keys{"role", "s", "t"}));
+  EXPECT_EQ(asked_.size(), 2U);
+}
+
+TEST_F(S3Chain, SaysThatARoleIsRefusedInWhateverForm) {
+  variables_.insert({{"AWS_ROLE_ARN", "arn:aws:iam::1:role/r"},
+                     {"AWS_WEB_IDENTITY_TOKEN_FILE", (directory_ / "token").string()}});
+  broken_ = "<html>";
+  const auto said = problem_of([&] { fetch(); });
+  EXPECT_NE(said.find("the role is not given: status 403"), std::string::npos) << said;
+}
+
+TEST_F(S3Chain, TakesAProfileThatNamesItselfAndItsOwnKeys) {
+  config(
+      "[default]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = default\n"
+      "aws_access_key_id = base\naws_secret_access_key = s\n");
+  EXPECT_EQ(fetch().value, (Keys{"role", "s", "t"}));
+  EXPECT_EQ(asked_.size(), 1U);
+}
+
+TEST_F(S3Chain, TakesARoleByACredentialSource) {
+  const auto role = [&](const std::string& source) {
+    config("[default]\nrole_arn = arn:aws:iam::1:role/r\ncredential_source = " + source + "\n");
+    has_metadata_ = true;
+    asked_.clear();
+    return fetch().value;
+  };
+  EXPECT_EQ(role("Ec2InstanceMetadata"), (Keys{"role", "s", "t"}));
+  EXPECT_EQ(asked_.front(), "PUT http://169.254.169.254/latest/api/token");
+  variables_["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://127.0.0.1/keys";
+  variables_["AWS_CONTAINER_AUTHORIZATION_TOKEN"] = "web-token";
+  EXPECT_EQ(role("EcsContainer"), (Keys{"role", "s", "t"}));
+  EXPECT_EQ(asked_.front(), "GET http://127.0.0.1/keys");
+  EXPECT_NE(problem_of([&] { role("Environment"); }).find("add source_profile"), std::string::npos);
+  EXPECT_NE(problem_of([&] { role("Moon"); }).find("unknown credential_source"), std::string::npos);
+}
+
+TEST_F(S3Chain, ReadsTheTimeZoneOfAnEnd) {
+  for (const char* end : {"2023-11-14T14:23:20-08:00", "2023-11-14T22:23:20Z",
+                          "2023-11-14T22:23:20", "2023-11-15T00:23:20.123+0200"}) {
+    config(
+        "[default]\ncredential_process = echo '{\"AccessKeyId\": \"program\", "
+        "\"SecretAccessKey\": \"s\", \"Expiration\": \"" +
+        std::string{end} + "\"}'\n");
+    EXPECT_EQ(fetch().lifetime, http::Seconds{600}) << end;
+  }
+  config(
+      "[default]\ncredential_process = echo '{\"AccessKeyId\": \"program\", "
+      "\"SecretAccessKey\": \"s\", \"Expiration\": \"2023-11-14T22:23:20 tomorrow\"}'\n");
+  EXPECT_NE(problem_of([&] { fetch(); }).find("no date"), std::string::npos);
+}
+
 TEST_F(S3Chain, TakesALoginOfIdentityCenter) {
   config(
       "[default]\nsso_session = mine\nsso_account_id = 12\nsso_role_name = reader\n"
@@ -176,8 +238,10 @@ TEST_F(S3Chain, AsksAContainerWithItsToken) {
   variables_.insert({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:80/keys"},
                      {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", (directory_ / "token").string()}});
   EXPECT_EQ(fetch().value, (Keys{"container", "s", "t"}));
-  variables_["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://example.com/keys";
-  EXPECT_THROW(fetch(), InputError);
+  for (const char* other : {"http://example.com/keys", "http://127.evil.com/keys"}) {
+    variables_["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = other;
+    EXPECT_THROW(fetch(), InputError) << other;
+  }
 }
 
 TEST_F(S3Chain, AsksTheMachineLast) {

@@ -73,6 +73,16 @@ inline std::unique_ptr<Credentials> web_identity(const Surroundings& around, std
                            .token_file = std::move(file)});
 }
 
+/// Returns the keys that a profile has itself, or null.
+inline std::unique_ptr<Credentials> profile_keys(const Profile& profile, const std::string& name) {
+  const auto key = setting(profile, "aws_access_key_id");
+  if (!key) return {};
+  return std::make_unique<GivenKeys>(
+      Keys{*key, setting(profile, "aws_secret_access_key").value_or(""),
+           setting(profile, "aws_session_token").value_or("")},
+      "the profile " + name);
+}
+
 /// Returns the identity `credential_source` of a profile.
 inline std::unique_ptr<Credentials> source_identity(const Surroundings& around,
                                                     const std::string& source);
@@ -82,17 +92,8 @@ inline std::unique_ptr<Credentials> assumed_role(const Surroundings& around, con
                                                  int depth) {
   std::shared_ptr<const Credentials> source;
   if (const auto other = setting(profile, "source_profile")) {
-    // A profile that names itself has keys of its own.
-    auto keys = around.profiles.find(*other);
-    if (*other == name && keys != nullptr && setting(*keys, "aws_access_key_id")) {
-      source =
-          std::make_unique<GivenKeys>(Keys{*setting(*keys, "aws_access_key_id"),
-                                           setting(*keys, "aws_secret_access_key").value_or(""),
-                                           setting(*keys, "aws_session_token").value_or("")},
-                                      "the profile " + name);
-    } else {
-      source = profile_identity(around, *other, depth + 1);
-    }
+    if (*other == name) source = profile_keys(profile, name);
+    if (!source) source = profile_identity(around, *other, depth + 1);
   } else if (const auto kind = setting(profile, "credential_source")) {
     source = source_identity(around, *kind);
   }
@@ -151,12 +152,7 @@ inline std::unique_ptr<Credentials> profile_identity(const Surroundings& around,
     return assumed_role(around, *profile, *role, name, depth);
   }
   if (auto login = sso_login(around, *profile)) return login;
-  if (const auto key = setting(*profile, "aws_access_key_id")) {
-    return std::make_unique<GivenKeys>(
-        Keys{*key, setting(*profile, "aws_secret_access_key").value_or(""),
-             setting(*profile, "aws_session_token").value_or("")},
-        where.object);
-  }
+  if (auto keys = profile_keys(*profile, name)) return keys;
   if (const auto command = setting(*profile, "credential_process")) {
     return std::make_unique<KeyProgram>(*command);
   }
@@ -181,7 +177,9 @@ inline std::unique_ptr<Credentials> container_role(const Surroundings& around) {
   const std::string what =
       relative ? "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI" : "AWS_CONTAINER_CREDENTIALS_FULL_URI";
   const auto url = http::Url::parse(relative ? "http://169.254.170.2" + *relative : *full, what);
-  const bool near = url.host == "localhost" || url.host.starts_with("127.") || url.host == "::1" ||
+  const bool is_loopback =  // 127.0.0.1 and its kin, but no name that begins so
+      url.host.starts_with("127.") && url.host.find_first_not_of("0123456789.") == url.host.npos;
+  const bool near = url.host == "localhost" || is_loopback || url.host == "::1" ||
                     url.host == "169.254.170.2" || url.host == "169.254.170.23" ||
                     url.host == "fd00:ec2::23";
   if (url.scheme != "https" && !near) {

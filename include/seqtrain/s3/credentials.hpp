@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -51,16 +54,27 @@ class Credentials {
 
 namespace detail {
 
-/// Returns the time until a moment such as `2026-01-31T09:05:00Z`. The time of the answer counts,
-/// not that of this machine, whose clock may be wrong.
+/// Returns a moment such as `2026-01-31T09:05:00Z` or `2026-01-31T01:05:00.5-08:00` in seconds
+/// since 1970, or nothing if it is none. Without a zone it is in UTC.
+inline std::optional<std::time_t> parse_moment(const std::string& moment) {
+  std::tm parts{};
+  const char* rest = ::strptime(moment.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr) return {};
+  if (*rest == '.') rest += 1 + std::strspn(rest + 1, "0123456789");
+  std::tm zone{};
+  if (*rest != '\0') rest = ::strptime(rest, "%z", &zone);
+  if (rest == nullptr || *rest != '\0') return {};
+  return ::timegm(&parts) - zone.tm_gmtoff;
+}
+
+/// Returns the time until a moment. The time of the answer counts, not that of this machine, whose
+/// clock may be wrong.
 inline http::Seconds time_until(const std::string& moment, const http::Response& answer,
                                 const http::Timing& timing, const std::string& who) {
-  std::tm parts{};
-  if (::strptime(moment.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) {
-    throw InputError{"the end of the keys is no date", {.object = who}};
-  }
+  const auto end = parse_moment(moment);
+  if (!end) throw InputError{"the end of the keys is no date", {.object = who}};
   const auto now = http::parse_http_date(answer.find("Date").value_or(""));
-  return http::Seconds{static_cast<double>(::timegm(&parts) - now.value_or(timing.wall_seconds()))};
+  return http::Seconds{static_cast<double>(*end - now.value_or(timing.wall_seconds()))};
 }
 
 /// Refuses keys that no header can carry.
@@ -258,6 +272,22 @@ class AssumedRole final : public Credentials {
   explicit AssumedRole(Options options) : options_{std::move(options)} {}
 
   [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext& context) const override {
+    const auto keys = options_.source ? options_.source->fetch(context).value : Keys{};
+    constexpr std::int64_t allowed = 5 * 60;
+    const auto now = context.timing.wall_seconds();
+    auto answer = ask(context, keys, now);
+    const auto date = http::parse_http_date(answer.find("Date").value_or(""));
+    if (options_.source && answer.status == 403 && date && std::abs(*date - now) > allowed) {
+      answer = ask(context, keys, *date);  // this machine's clock is wrong
+    }
+    return read(answer, context.timing);
+  }
+  [[nodiscard]] std::string account() const override { return "the role " + options_.role_arn; }
+
+ private:
+  /// Asks for the role by a request that is signed for a time, if there are keys.
+  [[nodiscard]] http::Response ask(const KeyContext& context, const Keys& keys,
+                                   std::time_t time) const {
     const auto body = question();
     http::Request request{.method = "POST",
                           .url = options_.server,
@@ -265,15 +295,11 @@ class AssumedRole final : public Credentials {
                           .body = {http::bytes_of(body)}};
     request.url.target = "/";
     if (options_.source) {
-      const auto keys = options_.source->fetch(context).value;
-      sign(request, keys, {options_.region, context.timing.wall_seconds(), "sts"},
-           sha256_hex(request.body));
+      sign(request, keys, {options_.region, time, "sts"}, sha256_hex(request.body));
     }
-    return read(detail::ask_for_keys(context, request, account()), context.timing);
+    return detail::ask_for_keys(context, request, account());
   }
-  [[nodiscard]] std::string account() const override { return "the role " + options_.role_arn; }
 
- private:
   [[nodiscard]] std::string question() const {
     std::vector<std::pair<std::string, std::string>> fields{
         {"Version", "2011-06-15"},
@@ -293,22 +319,31 @@ class AssumedRole final : public Credentials {
 
   [[nodiscard]] http::Fresh<Keys> read(const http::Response& answer,
                                        const http::Timing& timing) const {
-    const auto root = XmlReader::parse(answer.body);
-    const auto* at = &root;
     if (!answer.succeeded()) {
-      const auto* const error = root.find("Error");
-      const auto code = error == nullptr ? "" : ", " + error->text_of("Code");
-      throw InputError{"the role is not given: status " + std::to_string(answer.status) + code,
-                       {.object = account()}};
+      throw InputError{
+          "the role is not given: status " + std::to_string(answer.status) + code_of(answer),
+          {.object = account()}};
     }
+    const auto root = XmlReader::parse(answer.body, {.object = account()});
     const char* const action = options_.source ? "AssumeRole" : "AssumeRoleWithWebIdentity";
-    at = at->find(action + std::string{"Result"});
+    const auto* at = root.find(action + std::string{"Result"});
     if (at != nullptr) at = at->find("Credentials");
     if (at == nullptr) throw InputError{"no keys in the answer", {.object = account()}};
     const Keys keys{at->text_of("AccessKeyId"), at->text_of("SecretAccessKey"),
                     at->text_of("SessionToken")};
     return {detail::checked(keys, account()),
             detail::time_until(at->text_of("Expiration"), answer, timing, account())};
+  }
+
+  /// Returns the code of a refusal for a message. A refusal in another form has none.
+  static std::string code_of(const http::Response& answer) {
+    try {
+      const auto root = XmlReader::parse(answer.body);
+      const auto* const error = root.find("Error");
+      return error == nullptr ? "" : ", " + error->text_of("Code");
+    } catch (const InputError&) {
+      return "";
+    }
   }
 
   Options options_;

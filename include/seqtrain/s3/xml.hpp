@@ -39,9 +39,10 @@ struct Element {
 /// five of XML and numbers of characters; elements may be 16 deep.
 class XmlReader {
  public:
-  /// Returns the root element. Throws `InputError` if the text is not such a document.
-  static Element parse(std::string_view text) {
-    XmlReader reader{text};
+  /// Returns the root element. Throws `InputError`, which names `where`, if the text is not such a
+  /// document.
+  static Element parse(std::string_view text, const Where& where = {}) {
+    XmlReader reader{text, where};
     reader.skip_between();
     Element root;
     if (!reader.take('<')) reader.fail("no element");
@@ -52,10 +53,10 @@ class XmlReader {
   }
 
  private:
-  explicit XmlReader(std::string_view text) : rest_{text} {}
+  XmlReader(std::string_view text, const Where& where) : rest_{text}, where_{where} {}
 
-  [[noreturn]] static void fail(const char* problem) {
-    throw InputError{problem, {.object = "answer in XML"}};
+  [[noreturn]] void fail(const char* problem) const {
+    throw InputError{"an answer is not in XML: " + std::string{problem}, where_};
   }
 
   bool take(char c) {
@@ -181,6 +182,7 @@ class XmlReader {
   }
 
   std::string_view rest_;
+  const Where& where_;
 };
 
 }  // namespace seqtrain::s3
