@@ -60,7 +60,11 @@ TEST_F(S3Client, RefusesAListThatIsNone) {
         "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
         "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"}) {
     service_.answers = [&](const auto&) { return http::Response{200, {}, body}; };
-    EXPECT_THROW((void)client_.list({"bucket", "a"}), Error) << body;
+    EXPECT_NE(problem_of([&] {
+                (void)client_.list({"bucket", "a"});
+              }).find("s3://bucket/a"),
+              std::string::npos)
+        << body;
   }
 }
 
@@ -74,6 +78,43 @@ TEST_F(S3Client, NoticesDamageByTheChecksumOfAnyWriter) {
     EXPECT_THROW((void)read("a"), buckets::WrongChecksum);
     service_.storage.damage_reads = 0;
   }
+}
+
+TEST_F(S3Client, ReadsObjectsOfUnequalParts) {
+  service_.storage.write_parts("a", {"0123456789", "012345", "0123456789"});
+  EXPECT_EQ(client_.stat({"bucket", "a"}).checksum.part_bytes, 0U);
+  EXPECT_EQ(read("a", 7), "01234567890123450123456789");
+  service_.storage.write_parts("b", {"0123456789", "0123456789", "012345"});
+  EXPECT_EQ(client_.stat({"bucket", "b"}).checksum.part_bytes, 10U);
+  EXPECT_EQ(read("b", 7), "01234567890123456789012345");
+  service_.storage.damage_reads = 1000;
+  EXPECT_THROW((void)read("b"), buckets::WrongChecksum);
+}
+
+TEST_F(S3Client, TakesNoAnswerWithoutAnETagForAWrite) {  // such as that of a portal's login page
+  service_.answers = [](const auto&) { return http::Response{200, {}, "<html>log in</html>"}; };
+  const auto said = problem_of([&] { client_.put({"bucket", "a"}, "text"); });
+  EXPECT_NE(said.find("no ETag"), std::string::npos) << said;
+}
+
+/// Answers all requests with a refusal, which has no body if the request is HEAD.
+std::string problem_of_stat(OfflineS3& service, int status, const std::string& code) {
+  service.answers = [=](const FakeTransport::Seen& seen) {
+    const bool bare = seen.method == "HEAD";
+    return http::Response{status, {}, bare ? "" : "<Error><Code>" + code + "</Code></Error>"};
+  };
+  return problem_of([&] { (void)service.client().stat({"bucket", "a"}); });
+}
+
+TEST_F(S3Client, LearnsByAnotherRequestWhyAHeadIsRefused) {
+  const auto expired = problem_of_stat(service_, 400, "ExpiredToken");
+  EXPECT_NE(expired.find("any more: ExpiredToken"), std::string::npos) << expired;
+  const auto wrong = problem_of_stat(service_, 403, "SignatureDoesNotMatch");
+  EXPECT_NE(wrong.find("does not accept the role test: Sign"), std::string::npos) << wrong;
+  const auto denied = problem_of_stat(service_, 403, "AccessDenied");
+  EXPECT_NE(denied.find("s3:GetObject is needed"), std::string::npos) << denied;
+  EXPECT_EQ(problem_of_stat(service_, 500, "InternalError").find("InternalError"),
+            std::string::npos);
 }
 
 TEST_F(S3Client, NoticesThatOtherBytesWereStored) {

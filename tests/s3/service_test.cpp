@@ -1,4 +1,6 @@
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -54,6 +56,57 @@ TEST(S3Service, GoesToTheBucketsRegionAndStaysThere) {
   EXPECT_EQ(service.requests, 2);
   (void)client.put({"bucket", "a"}, "text");
   EXPECT_EQ(service.requests, 3);
+}
+
+/// Lets another request of the same client be answered before the first one is.
+void interrupt_first(OfflineS3& service, const s3::Client& client) {
+  service.answers = [&, first = true](const auto&) mutable -> std::optional<http::Response> {
+    if (std::exchange(first, false)) (void)client.find({"bucket", "other"});
+    return {};
+  };
+}
+
+TEST(S3Service, GoesToTheRegionThatAnotherThreadHasFound) {
+  OfflineS3 service;
+  service.storage.region = "eu-north-1";
+  const auto client = service.client();
+  interrupt_first(service, client);
+  EXPECT_NO_THROW((void)client.put({"bucket", "a"}, "text"));
+}
+
+TEST(S3Service, TakesTheClockThatAnotherThreadHasSet) {
+  OfflineS3 service;
+  service.storage.write("a", "text");
+  service.storage.ahead = 2 * 3600;
+  const auto client = service.client();
+  interrupt_first(service, client);
+  EXPECT_EQ(client.stat({"bucket", "a"}).size, 4U);
+  EXPECT_EQ(service.requests, 4);
+}
+
+TEST(S3Service, TakesTheRegionOfTheBodyIfNoHeaderNamesIt) {
+  OfflineS3 service;
+  service.answers = [](const FakeTransport::Seen& seen) -> std::optional<http::Response> {
+    if (seen.header("Authorization").find("/garage/s3/") != std::string::npos) return {};
+    const bool bare = seen.method == "HEAD";
+    return http::Response{400,
+                          {},
+                          bare ? ""
+                               : "<Error><Code>AuthorizationHeaderMalformed</Code>"
+                                 "<Region>garage</Region></Error>"};
+  };
+  service.storage.region = "garage";
+  service.storage.write("a", "text");
+  EXPECT_EQ(service.client().stat({"bucket", "a"}).size, 4U);
+  EXPECT_NO_THROW((void)service.client().put({"bucket", "b"}, "text"));
+}
+
+TEST(S3Service, ARefusalThatAlsoNamesTheRegionIsNotAboutIt) {
+  auto answer = refusal(400, "InvalidArgument");
+  answer.headers.push_back({"x-amz-bucket-region", "eu-north-1"});
+  const auto said = problem_of_answer(answer);
+  EXPECT_TRUE(has(said, "answered 400: InvalidArgument")) << said;
+  EXPECT_FALSE(has(said, "region")) << said;
 }
 
 TEST(S3Service, NamesTheRegionThatItCannotReach) {

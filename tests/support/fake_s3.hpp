@@ -64,6 +64,11 @@ class FakeS3 {
     const std::lock_guard lock{mutex_};
     store(name, {.bytes = std::move(bytes)});
   }
+  /// Writes an object as another program does that sends these parts.
+  void write_parts(const std::string& name, const std::vector<std::string>& parts) {
+    const std::lock_guard lock{mutex_};
+    store(name, joined(parts));
+  }
   [[nodiscard]] std::size_t objects() {
     const std::lock_guard lock{mutex_};
     return objects_.size();
@@ -75,11 +80,12 @@ class FakeS3 {
 
   /// Faults and features of the service, set before requests are sent.
   std::size_t page_size = 1000;
-  bool has_checksums = true;     ///< keeps the checksums that are sent with objects
-  bool keeps_conditions = true;  ///< false: ignores If-Match and If-None-Match
-  int damage_reads = 0;          ///< flips a bit in so many answers
-  bool damage_writes = false;    ///< flips a bit of each stored object
-  bool fails_in_ok = false;      ///< the end of an upload is an error with the status 200, once
+  bool has_checksums = true;        ///< keeps the checksums that are sent with objects
+  bool keeps_conditions = true;     ///< false: ignores If-Match and If-None-Match
+  std::string unknown_header = {};  ///< a condition that is refused by the status 501
+  int damage_reads = 0;             ///< flips a bit in so many answers
+  bool damage_writes = false;       ///< flips a bit of each stored object
+  bool fails_in_ok = false;         ///< the end of an upload is an error with the status 200, once
   std::string region = "us-east-1";
   std::int64_t ahead = 0;          ///< seconds of the service's clock before the test's
   std::string refused_token = {};  ///< a session token that has expired
@@ -91,7 +97,7 @@ class FakeS3 {
     std::string token = {};
     std::string crc32c = {};
     std::string etag = {};
-    std::size_t part_bytes = 0;
+    std::vector<std::size_t> parts = {};  ///< their sizes, of an object that was sent in parts
     int number = 0;
   };
   struct Upload {
@@ -163,9 +169,28 @@ class FakeS3 {
     return objects_[name] = std::move(object);
   }
 
+  /// Returns the object that parts make.
+  static Object joined(const std::vector<std::string>& parts) {
+    Object object;
+    std::string sums;
+    for (const auto& bytes : parts) {
+      object.bytes += bytes;
+      object.parts.push_back(bytes.size());
+      s3::detail::Md5 sum;
+      sum.update(http::bytes_of(bytes));
+      const auto digest = sum.digest();
+      sums.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+    }
+    object.etag = md5(sums) + "-" + std::to_string(parts.size());
+    return object;
+  }
+
   /// Returns the refusal of a write whose condition does not hold, or nothing.
   std::optional<Answer> check_conditions(const ServerRequest& request, const std::string& name) {
     if (!keeps_conditions) return {};
+    if (!unknown_header.empty() && !request.header(unknown_header).empty()) {
+      return problem(501, "NotImplemented", "A header you provided implies a function");
+    }
     const auto found = objects_.find(name);
     const auto match = request.header("If-Match");
     if (!match.empty() && found == objects_.end()) return problem(404, "NoSuchKey", "no such key");
@@ -207,7 +232,11 @@ class FakeS3 {
     }
     if (query.contains("partNumber")) {
       answer.status = 206;
-      answer.body.resize(std::min(answer.body.size(), object.part_bytes));
+      std::size_t begin = 0;
+      const auto part = static_cast<std::size_t>(std::stoi(query.at("partNumber"))) - 1;
+      if (part >= object.parts.size()) return problem(416, "InvalidPartNumber", "no such part");
+      for (std::size_t i = 0; i < part; ++i) begin += object.parts[i];
+      answer.body = object.bytes.substr(begin, object.parts[part]);
     }
     std::size_t first = 0, last = 0;
     const auto range = request.header("Range");
@@ -281,22 +310,18 @@ class FakeS3 {
 
   Answer join(const ServerRequest& request, const std::string& id, const std::string& name) {
     const auto& upload = uploads_.at(id);
-    Object object{{}, upload.token, request.header("x-amz-checksum-crc32c")};
-    std::string sums;
+    std::vector<std::string> parts;
     for (const auto& [number, bytes] : upload.parts) {
       if (request.body.find(md5(bytes)) == std::string::npos) {
         return problem(400, "InvalidPart", "a part is missing");
       }
-      object.bytes += bytes;
-      object.part_bytes = std::max(object.part_bytes, bytes.size());
-      s3::detail::Md5 sum;
-      sum.update(http::bytes_of(bytes));
-      const auto digest = sum.digest();
-      sums.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+      parts.push_back(bytes);
     }
+    auto object = joined(parts);
+    object.token = upload.token;
+    object.crc32c = request.header("x-amz-checksum-crc32c");
     const auto whole = s3::crc32c_text(Crc32c{}.update(object.bytes));
     if (has_checksums && object.crc32c != whole) return problem(400, "BadDigest", "whole");
-    object.etag = md5(sums) + "-" + std::to_string(upload.parts.size());
     auto& stored = store(name, std::move(object));
     if (has_checksums) stored.crc32c = s3::crc32c_text(Crc32c{}.update(stored.bytes));
     uploads_.erase(id);

@@ -97,11 +97,15 @@ class Client {
     const Operation operation{uri, "s3:GetObject"};
     auto request = detail::object_request("HEAD", uri);
     request.headers.push_back({"x-amz-checksum-mode", "ENABLED"});
-    const auto response = service_->call(request, operation);
+    auto response = service_->call(request, operation);
+    if (response.status == 400 || response.status == 403) {
+      ask_why(operation);
+      response = service_->call(request, operation);
+    }
     if (!response.succeeded()) service_->fail(response, operation);
     auto object = read_properties(response, uri);
     if (object.checksum.kind == Checksum::md5_of_parts) {
-      object.checksum.part_bytes = size_of_part(object);
+      object.checksum.part_bytes = common_part_size(object);
     }
     return object;
   }
@@ -219,9 +223,13 @@ class Client {
   }
 
   /// Throws unless the service has stored bytes as they were sent: it says so by a CRC-32C, or by
-  /// an ETag that is their MD5. An answer with neither is trusted.
+  /// an ETag that is their MD5. Any other ETag is trusted; an answer without one is not S3's.
   static void confirm(const http::Response& response, std::span<const std::byte> bytes,
                       Crc32c checksum, const Uri& uri) {
+    if (plain_etag(response.find("ETag").value_or("")).empty()) {
+      throw Error{"the service did not confirm the write: its answer has no ETag",
+                  {.object = uri.text()}};
+    }
     const auto stored = read_checksum(response);
     buckets::MemorySource content{bytes};
     if (stored.kind == Checksum::md5_of_parts) return;
@@ -241,6 +249,16 @@ class Client {
   static constexpr const char* token_header = "x-amz-meta-seqtrain-write";
 
  private:
+  /// Asks for an object's first byte after HEAD was refused, which has no code of an error. Throws
+  /// the error, or returns if this request put right what was wrong.
+  void ask_why(const Operation& operation) const {
+    auto request = detail::object_request("GET", operation.uri);
+    request.headers = {{"Range", "bytes=0-0"}};
+    const auto response = service_->call(request, operation);
+    const bool is_empty = response.status == 416;
+    if (!response.succeeded() && !is_empty) service_->fail(response, operation);
+  }
+
   static ObjectInfo read_properties(const http::Response& response, const Uri& uri) {
     const auto size = parse_number<std::uint64_t>(response.find("Content-Length").value_or(""));
     const auto etag = plain_etag(response.find("ETag").value_or(""));
@@ -255,22 +273,31 @@ class Client {
             .checksum = read_checksum(response)};
   }
 
-  /// Returns the size of an object's first part, or 0 if the service does not tell.
-  [[nodiscard]] std::uint64_t size_of_part(const ObjectInfo& object) const {
+  /// Returns the size of all parts of an object but the last. Returns 0 if the service does not
+  /// tell, or if the first and the last part show that the sizes differ.
+  [[nodiscard]] std::uint64_t common_part_size(const ObjectInfo& object) const {
+    const auto parts = parse_number<std::uint64_t>(object.etag.substr(object.etag.find('-') + 1));
+    if (!parts || *parts == 0) return 0;
+    const auto first = part_size(object, 1);
+    if (first == 0 || (object.size + first - 1) / first != *parts) return 0;
+    const auto rest = object.size - (*parts - 1) * first;
+    return *parts < 3 || part_size(object, *parts) == rest ? first : 0;
+  }
+
+  /// Returns the size of a part, or 0 if the service does not tell.
+  [[nodiscard]] std::uint64_t part_size(const ObjectInfo& object, std::uint64_t number) const {
     const Operation operation{object.uri, "s3:GetObject"};
-    auto request = detail::object_request("HEAD", object.uri, "partNumber=1");
+    auto request =
+        detail::object_request("HEAD", object.uri, "partNumber=" + std::to_string(number));
     request.headers.push_back({"If-Match", '"' + object.etag + '"'});
     const auto response = service_->call(request, operation);
     const auto size = parse_number<std::uint64_t>(response.find("Content-Length").value_or(""));
-    const auto parts = parse_number<std::uint64_t>(object.etag.substr(object.etag.find('-') + 1));
-    if (!response.succeeded() || !size || !parts || *size == 0) return 0;
-    const bool equal_parts = (object.size + *size - 1) / *size == *parts;
-    return equal_parts ? *size : 0;
+    return response.succeeded() ? size.value_or(0) : 0;
   }
 
   static std::string read_page(const http::Response& response, const Uri& prefix,
                                const std::function<void(const ObjectInfo&)>& found) {
-    const auto root = XmlReader::parse(response.body);
+    const auto root = XmlReader::parse(response.body, {.object = prefix.text()});
     if (root.name != "ListBucketResult") {
       throw Error{"the service sent no list", {.object = prefix.text()}};
     }

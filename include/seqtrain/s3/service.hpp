@@ -32,6 +32,11 @@ struct PreconditionFailed : Error {
   using Error::Error;
 };
 
+/// The error that a service does not know what a request asks for, such as a condition of a write.
+struct NotImplemented : InputError {
+  using InputError::InputError;
+};
+
 /// Options of `Service`.
 struct ServiceOptions {
   std::string region = "us-east-1";
@@ -53,16 +58,16 @@ struct Operation {
 struct Problem {
   std::string code = {};
   std::string message = {};
+  std::string region = {};  ///< where the bucket is, if the region is the problem
 
   /// Reads the code and the message of an answer. An answer in another form gives none.
   static Problem of(const http::Response& response) {
-    // The service may send spaces for as long as it joins parts.
-    const auto start = std::min(response.body.find_first_not_of(" \t\r\n"), response.body.size());
-    if (response.body.substr(start, 512).find("<Error") == std::string::npos) return {};
+    if (response.body.find("<Error") == std::string::npos) return {};
     try {
       const auto root = XmlReader::parse(response.body);
       if (root.name != "Error") return {};
-      return {plain(root.text_of("Code"), 80), plain(root.text_of("Message"), 300)};
+      return {plain(root.text_of("Code"), 80), plain(root.text_of("Message"), 300),
+              root.text_of("Region")};
     } catch (const InputError&) {
       return {};
     }
@@ -155,13 +160,14 @@ class Service {
 
   /// Throws the error that an answer reports.
   [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
-    const auto [code, message] = Problem::of(response);
+    const auto [code, message, named] = Problem::of(response);
     const auto text = (code.empty() ? "" : ": " + code) + (message.empty() ? "" : ": " + message);
     const Where where{.object = operation.uri.text()};
     const auto account = credentials_->account();
     const auto status = response.status;
     if (code == "NoSuchBucket") throw NotFound{"no such bucket", where};
     if (status == 404) throw NotFound{"no such bucket or object" + text, where};
+    if (status == 501) throw NotImplemented{"the service does not know this request" + text, where};
     if (status == 412) throw PreconditionFailed{"somebody else has changed the object", where};
     if (code == "ExpiredToken" || code == "InvalidToken" || code == "TokenRefreshRequired") {
       throw Forbidden{"the service does not accept " + account + " any more" + text, where,
@@ -209,13 +215,15 @@ class Service {
     bool clock = true, region = true, renewal = true;
     while (true) {
       const auto keys = keys_.get();
-      auto response = transport_->send(addressed(request, bucket, keys));
+      const auto sent_to = region_for(bucket);
+      const std::int64_t ahead = ahead_;
+      auto response = transport_->send(addressed(request, bucket, keys, sent_to, ahead));
       if (response.succeeded()) return response;
       const auto code = Problem::of(response).code;
       const bool unknown = request.method == "HEAD" && response.status == 400;
       const bool expired = code == "ExpiredToken" || code == "InvalidToken" || unknown;
-      if (std::exchange(region, false) && go_to_region(response, bucket)) continue;
-      if (std::exchange(clock, false) && set_clock(response, code)) continue;
+      if (std::exchange(region, false) && go_to_region(response, bucket, sent_to)) continue;
+      if (std::exchange(clock, false) && set_clock(response, code, ahead)) continue;
       if (expired && !keys.session_token.empty() && std::exchange(renewal, false)) {
         keys_.refuse(keys);
         continue;
@@ -225,13 +233,13 @@ class Service {
   }
 
   /// Returns the request with its address, and signed unless there are no keys.
-  http::Request addressed(http::Request request, const std::string& bucket, const Keys& keys) {
-    const auto region = region_for(bucket);
+  http::Request addressed(http::Request request, const std::string& bucket, const Keys& keys,
+                          const std::string& region, std::int64_t ahead) const {
     request.url = address(bucket, region, request.url.target);
     if (keys.access_key.empty()) return request;
     const bool protected_by_tls = request.url.scheme == "https";
     const auto hash = protected_by_tls ? unsigned_payload : sha256_hex(request.body);
-    sign(request, keys, {region, options_.timing.wall_seconds() + ahead_}, hash);
+    sign(request, keys, {region, options_.timing.wall_seconds() + ahead}, hash);
     return request;
   }
 
@@ -258,21 +266,28 @@ class Service {
     return found == regions_.end() ? options_.region : found->second;
   }
 
-  /// Returns the region that a refusal names.
+  /// Returns the region that a refusal names. Some services name it in every answer, so a refusal
+  /// of something else is told apart by its code.
   static std::optional<std::string> region_of(const http::Response& response) {
     if (response.status != 301 && response.status != 307 && response.status != 400) return {};
+    const auto problem = Problem::of(response);
+    const bool other = !problem.code.empty() && problem.code != "AuthorizationHeaderMalformed";
+    if (response.status == 400 && other) return {};
     auto region = response.find("x-amz-bucket-region");
-    if (!region || region->empty() || region->size() > 64) return {};
+    if (!region) region = problem.region;
+    if (region->empty() || region->size() > 64) return {};
     const auto fits = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     };
     return std::ranges::all_of(*region, fits) ? region : std::nullopt;
   }
 
-  /// Returns true if the bucket is in another region than was known.
-  bool go_to_region(const http::Response& response, const std::string& bucket) {
+  /// Returns true if the bucket is in another region than the one that a request was sent to.
+  bool go_to_region(const http::Response& response, const std::string& bucket,
+                    const std::string& sent_to) {
     const auto region = region_of(response);
-    if (!region || *region == region_for(bucket)) return false;
+    if (!region || *region == sent_to) return false;
+    if (*region == region_for(bucket)) return true;  // another thread has found it
     if (options_.log) options_.log("the bucket " + bucket + " is in the region " + *region);
     const std::lock_guard lock{mutex_};
     regions_[bucket] = *region;
@@ -280,13 +295,14 @@ class Service {
   }
 
   /// Returns true if the service refuses the time, and its own time is known now. An answer to HEAD
-  /// has no code, so the difference decides.
-  bool set_clock(const http::Response& response, const std::string& code) {
+  /// has no code, so the difference to the time of the request decides, which was `sent_ahead` of
+  /// this machine's.
+  bool set_clock(const http::Response& response, const std::string& code, std::int64_t sent_ahead) {
     constexpr std::int64_t allowed = 5 * 60;
     const auto date = http::parse_http_date(response.find("Date").value_or(""));
     if (!date || response.status != 403) return false;
     const std::int64_t ahead = *date - options_.timing.wall_seconds();
-    const auto off = std::abs(ahead - ahead_);
+    const auto off = std::abs(ahead - sent_ahead);
     if (code != "RequestTimeTooSkewed" && (!code.empty() || off < allowed)) return false;
     if (options_.log) {
       options_.log("this machine's clock is off by " + std::to_string(-ahead) +
