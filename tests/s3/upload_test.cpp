@@ -1,10 +1,15 @@
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/s3/upload.hpp>
 
 #include "support/fake_s3.hpp"
+#include "support/fake_transport.hpp"
+#include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::tests {
@@ -90,6 +95,40 @@ TEST_F(S3Upload, RepeatsAnErrorThatCameWithStatus200) {
   service_.storage.fails_in_ok = true;
   upload();
   EXPECT_TRUE(service_.storage.read("a b") == text_);
+}
+
+TEST_F(S3Upload, IsDoneOnlyIfTheServiceSaysSo) {
+  service_.storage.write("a b", "old");
+  const std::string start = "<?xml version=\"1.0\"?>\n" + std::string(600, ' ');
+  for (const auto& [body, said] : std::map<std::string, std::string>{
+           {start + "<Error><Code>InvalidPart</Code></Error>", "join the parts: InvalidPart"},
+           {"<html>log in</html>", "did not confirm that it joined the parts"},
+           {start + "<CompleteMultipartUploadResult><ETag>", "did not confirm"},
+           {"", "did not confirm"}}) {
+    answer("POST/bucket/a%20b?uploadId", {200, {}, body});
+    const auto problem = problem_of([&] { upload(); });
+    EXPECT_NE(problem.find(said), std::string::npos) << body << ": " << problem;
+    EXPECT_EQ(service_.storage.read("a b"), "old");
+    EXPECT_EQ(service_.storage.open_uploads(), 0U);
+  }
+}
+
+TEST_F(S3Upload, NeedsAnETagOfEachPart) {
+  answer("partNumber=3", {200, {{"Content-Type", "text/html"}}, "<html>log in</html>"});
+  EXPECT_NE(problem_of([&] { upload(); }).find("no ETag"), std::string::npos);
+}
+
+TEST_F(S3Upload, HasNoPartsThatAmazonWouldRefuseAtTheirEnd) {
+  auto fake = std::make_unique<FakeTransport>([](const auto&) { return http::Response{404}; });
+  auto* const transport = fake.get();
+  const s3::Client amazon{std::make_unique<s3::Service>(
+      std::move(fake), std::make_unique<s3::Anonymous>(), s3::ServiceOptions{})};
+  const auto said = problem_of([&] {
+    s3::upload_file(amazon, {"bucket", "a"}, file_,
+                    {.part_bytes = 1000, .one_request_bytes = 1000});
+  });
+  EXPECT_NE(said.find("5 MiB"), std::string::npos) << said;
+  EXPECT_TRUE(transport->seen().empty());
 }
 
 TEST_F(S3Upload, RecognisesThatItWasDoneWhenTheAnswerIsLost) {

@@ -43,6 +43,10 @@ class PartedUpload {
     constexpr std::uint64_t most_parts = 10'000, most_bytes = std::uint64_t{5} << 40;
     const auto size = *file.size();
     if (size > most_bytes) throw InputError{"is larger than 5 TiB", {.object = uri.text()}};
+    constexpr std::uint64_t smallest_part = std::uint64_t{5} << 20;
+    if (!client.service().options().endpoint && options.part_bytes < smallest_part) {
+      throw InputError{"Amazon takes no parts below 5 MiB", {.object = "upload options"}};
+    }
     part_bytes_ = std::max(options.part_bytes, (size + most_parts - 1) / most_parts);
     parts_.resize((size + part_bytes_ - 1) / part_bytes_);
   }
@@ -80,7 +84,7 @@ class PartedUpload {
                        {Client::token_header, token_}};
     const auto response = call(request);
     if (!response.succeeded()) client_.service().fail(response, operation_);
-    upload_ = XmlReader::parse(response.body).text_of("UploadId");
+    upload_ = XmlReader::parse(response.body, where()).text_of("UploadId");
     if (upload_.empty()) throw Error{"the service opened no upload", where()};
   }
 
@@ -98,7 +102,6 @@ class PartedUpload {
     if (!response.succeeded()) client_.service().fail(response, operation_);
     Client::confirm(response, bytes, parts_[i].checksum, operation_.uri);
     parts_[i].etag = response.find("ETag").value_or("");
-    if (parts_[i].etag.empty()) throw Error{"the service gave no ETag of a part", where()};
     if (!options_.progress) return;
     const std::lock_guard lock{mutex_};
     options_.progress(done_ += bytes.size());
@@ -129,7 +132,7 @@ class PartedUpload {
     request.body = {http::bytes_of(body)};
     bool repeated = false;
     const auto response = call(request, &repeated);
-    // An error may follow after the service has sent the status 200.
+    // While it joins, the service sends spaces after the status 200. An error may follow them.
     const auto code = Problem::of(response).code;
     if (response.status == 404 && repeated) {
       static_cast<void>(client_.own_write(operation_, token_));
@@ -137,8 +140,18 @@ class PartedUpload {
       client_.service().fail(response, operation_);
     } else if (!code.empty()) {
       throw Error{"the service could not join the parts: " + code, where()};
+    } else if (!is_joined(response)) {
+      throw Error{"the service did not confirm that it joined the parts", where()};
     }
     check_stored(whole);
+  }
+
+  static bool is_joined(const http::Response& response) {
+    try {
+      return XmlReader::parse(response.body).name == "CompleteMultipartUploadResult";
+    } catch (const InputError&) {
+      return false;
+    }
   }
 
   /// Throws, and removes the object, if the service has stored other bytes than were sent. An
