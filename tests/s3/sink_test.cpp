@@ -57,8 +57,40 @@ TEST(S3Sink, RefusesAServiceWithoutConditionalWrites) {
   OfflineS3 service;
   service.storage.keeps_conditions = false;
   const auto said = problem_of_check(service);
-  EXPECT_NE(said.find("ignores If-None-Match or If-Match"), std::string::npos) << said;
+  EXPECT_NE(said.find("ignores or refuses If-None-Match"), std::string::npos) << said;
   EXPECT_EQ(service.storage.objects(), 0U);
+}
+
+TEST(S3Sink, RefusesAServiceThatDoesNotKnowConditions) {
+  for (const char* header : {"If-None-Match", "If-Match"}) {
+    OfflineS3 service;
+    service.storage.unknown_header = header;
+    s3::Sink sink{service.client(), {"bucket", "runs"}};
+    EXPECT_THROW(sink.check_writable(), InputError) << header;
+    EXPECT_NE(problem_of_check(service).find("conditional writes"), std::string::npos) << header;
+    EXPECT_EQ(service.storage.objects(), 0U) << header;
+  }
+}
+
+TEST(S3Sink, LeavesNothingBehindWhenItCannotRead) {
+  OfflineS3 service;
+  service.answers = [](const FakeTransport::Seen& seen) -> std::optional<http::Response> {
+    if (seen.method != "HEAD" && seen.method != "GET") return {};
+    return http::Response{403, {}, "<Error><Code>AccessDenied</Code></Error>"};
+  };
+  EXPECT_NE(problem_of_check(service).find("s3:GetObject is needed"), std::string::npos);
+  EXPECT_EQ(service.storage.objects(), 0U);
+}
+
+TEST(S3Sink, AnObjectThatIsReplacedInTwoStepsIsSomebodyElses) {
+  OfflineS3 service;
+  s3::Sink sink{service.client(), {"bucket", "runs"}};
+  const auto generation = sink.put_if("lease", bytes_of("mine"), 0);
+  service.answers = [&](const FakeTransport::Seen& seen) -> std::optional<http::Response> {
+    if (seen.method != "PUT") return {};
+    return http::Response{404, {}, "<Error><Code>NoSuchKey</Code></Error>"};  // it is back now
+  };
+  EXPECT_FALSE(sink.put_if("lease", bytes_of("late"), *generation));
 }
 
 TEST(S3Sink, ARefusalInMidRunIsAFailureNotWrongInput) {

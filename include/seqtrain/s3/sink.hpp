@@ -43,15 +43,12 @@ struct Writer {
     return static_cast<std::int64_t>(number >> 1 | 1);
   }
 
-  /// Writes an object, asks whether the service keeps the conditions of later writes, and removes
-  /// the object.
+  /// Writes an object, asks whether it can be read and whether the service keeps the conditions of
+  /// later writes, and removes the object.
   void try_writing(const Uri& uri) const {
-    const auto written = client.put(uri, "written to see whether it can be", {.if_etag = ""});
-    const bool kept = refuses(uri, "") && refuses(uri, std::string(32, '0'));
-    client.remove(uri);
-    if (kept) return;
+    if (keeps_conditions(uri)) return;
     throw InputError{
-        "the service ignores If-None-Match or If-Match, so two runs could overwrite "
+        "the service ignores or refuses If-None-Match or If-Match, so two runs could overwrite "
         "each other's checkpoints",
         {.object = uri.text()},
         "use a service with conditional writes"};
@@ -75,18 +72,48 @@ struct Writer {
     } catch (const PreconditionFailed&) {
       return {};
     } catch (const NotFound&) {  // removed meanwhile
-      if (generation != 0 && !client.find(uri)) return {};
+      if (generation != 0) return {};
       throw;
     }
   }
 
  private:
+  [[nodiscard]] bool keeps_conditions(const Uri& uri) const {
+    try {
+      client.put(uri, "written to see whether it can be", {.if_etag = ""});
+    } catch (const NotImplemented&) {
+      return false;
+    }
+    bool kept = false;
+    try {
+      static_cast<void>(client.stat(uri));
+      kept = refuses(uri, "") && refuses(uri, std::string(32, '0'));
+    } catch (...) {
+      remove_quietly(uri);
+      throw;
+    }
+    client.remove(uri);
+    return kept;
+  }
+
+  /// Removes an object after a failure, which says more than one of the removal.
+  void remove_quietly(const Uri& uri) const {
+    try {
+      client.remove(uri);
+    } catch (const Error& error) {
+      if (client.log()) client.log()("not removed: " + std::string{error.what()});
+    }
+  }
+
+  /// Tells whether the service keeps a condition that does not hold.
   [[nodiscard]] bool refuses(const Uri& uri, const std::string& etag) const {
     try {
       static_cast<void>(client.put(uri, "must not be written", {.if_etag = etag}));
       return false;
     } catch (const PreconditionFailed&) {
       return true;
+    } catch (const NotImplemented&) {
+      return false;
     }
   }
 };
