@@ -156,8 +156,8 @@ class Connection {
       throw TrustError{
           std::string{"the certificate is refused: "} + X509_verify_cert_error_string(verdict),
           {.object = origin_.origin()},
-          "an authority of your own is named by SSL_CERT_FILE, and by --ca-file of the program "
-          "gcs"};
+          "an authority of your own is named by SSL_CERT_FILE, by AWS_CA_BUNDLE for s3://, and by "
+          "--ca-file of the program gcs"};
     }
     check("TLS handshake", error);
   }
