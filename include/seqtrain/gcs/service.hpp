@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <seqtrain/gcs/token.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/http/attempt.hpp>
+#include <seqtrain/http/calls.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timing.hpp>
 
@@ -39,12 +39,14 @@ struct Operation {
   std::string object;      ///< `gs://bucket/name`
   std::string permission;  ///< the permission that it needs, e.g. `storage.objects.get`
   std::string absent = "no such bucket or object";  ///< the meaning of a 404
+
+  [[nodiscard]] const std::string& place() const noexcept { return object; }
 };
 
 /// Sends requests to the storage service. It authorises them, follows redirects to trusted hosts
 /// only, repeats them if that may help, and turns failures into plain errors. Several threads may
 /// use it.
-class Service {
+class Service : public http::Calls<Service, Operation> {
  public:
   Service(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
           ServiceOptions options)
@@ -53,15 +55,9 @@ class Service {
         tokens_{std::move(credentials),
                 {*transport_, options_.retry, options_.timing, options_.log}} {
     options_.retry.validate();
-    options_.timing.stop = stop_.get_token();
-    transport_->stop_at(stop_.get_token());
+    options_.timing.stop = stop();
+    transport_->stop_at(stop());
   }
-  Service(const Service&) = delete;
-  Service& operator=(const Service&) = delete;
-
-  /// Makes running requests end soon with an `Error`, and later ones at once. Any thread may call
-  /// it.
-  void cancel() noexcept { stop_.request_stop(); }
 
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
 
@@ -88,7 +84,7 @@ class Service {
   }
 
   /// Sends one request with its token. Renews a refused token once, and follows redirects.
-  http::Response exchange(http::Request request) {
+  http::Response exchange(http::Request request, const Operation&) {
     for (int redirects = 0; redirects <= 5; ++redirects) {
       auto response = authorised(request);
       const auto location = response.redirection();
@@ -99,38 +95,8 @@ class Service {
     throw http::TrustError{"redirected too often", {.object = options_.endpoint.origin()}};
   }
 
-  /// Returns the waits between the attempts of an operation.
-  [[nodiscard]] http::Retry retry(const Operation& operation) const {
-    return {options_.retry, options_.timing, options_.log, operation.object};
-  }
-
-  /// Sends a request until an answer comes that needs no other attempt, whatever its status. Sets
-  /// `repeated`, if given, to true if an earlier attempt may have been carried out.
-  http::Response call(const http::Request& request, const Operation& operation,
-                      bool* repeated = nullptr) {
-    auto attempts = retry(operation);
-    while (true) {
-      auto response = attempt(attempts, request, operation);
-      if (repeated != nullptr) *repeated = attempts.attempts() > 0;
-      if (response) return *std::move(response);
-    }
-  }
-
-  /// Makes one attempt. Returns nothing if it failed and the wait before the next one is over.
-  /// Throws if no more attempts are allowed.
-  std::optional<http::Response> attempt(http::Retry& attempts, const http::Request& request,
-                                        const Operation& operation) {
-    throw_if_cancelled(operation);
-    return http::attempt(
-        attempts, options_.timing, [&] { return exchange(request); }, &http::reason_to_repeat,
-        [&](const http::Response& response) {
-          throw_if_cancelled(operation);
-          fail(response, operation);
-        },
-        [&](const http::TransportError& error) {
-          throw_if_cancelled(operation);
-          give_up(error, operation);
-        });
+  static std::optional<std::string> repeats(const http::Response& response) {
+    return http::reason_to_repeat(response);
   }
 
   /// Throws the error that an answer reports.
@@ -161,10 +127,6 @@ class Service {
   }
 
  private:
-  void throw_if_cancelled(const Operation& operation) const {
-    if (stop_.stop_requested()) throw Error{"was cancelled", {.object = operation.object}};
-  }
-
   static bool is_google(const std::string& host) {
     const auto below = [&](std::string_view domain) { return host.ends_with(domain); };
     return below(".googleapis.com") || below(".google.com") || below(".googleusercontent.com");
@@ -201,7 +163,6 @@ class Service {
     return text;
   }
 
-  std::stop_source stop_;
   ServiceOptions options_;
   std::unique_ptr<http::Transport> transport_;
   TokenSource tokens_;

@@ -9,12 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <utility>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/http/attempt.hpp>
+#include <seqtrain/http/calls.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/renewed.hpp>
 #include <seqtrain/http/timing.hpp>
@@ -52,6 +51,8 @@ struct ServiceOptions {
 struct Operation {
   Uri uri;
   std::string permission;  ///< the permission that it needs, e.g. `s3:GetObject`
+
+  [[nodiscard]] std::string place() const { return uri.text(); }
 };
 
 /// What an answer says about an error. The other parts of such an answer may have secrets.
@@ -94,9 +95,9 @@ inline std::optional<std::string> reason_to_repeat(const http::Response& respons
 
 /// Sends requests to S3 or to a service that speaks as S3. It signs them, repeats them if that may
 /// help, and turns failures into plain errors. It sets its clock by the service's once, goes to the
-/// bucket's own region, and renews keys that are refused. It follows no redirects. Several threads
-/// may use it.
-class Service {
+/// bucket's own region, and renews keys that are refused. It follows no redirects. The target
+/// of a request is that of the bucket: `/name?query`, encoded. Several threads may use it.
+class Service : public http::Calls<Service, Operation> {
  public:
   Service(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
           ServiceOptions options)
@@ -110,53 +111,11 @@ class Service {
               },
               options_.timing, options_.log} {
     options_.retry.validate();
-    options_.timing.stop = stop_.get_token();
-    transport_->stop_at(stop_.get_token());
+    options_.timing.stop = stop();
+    transport_->stop_at(stop());
   }
-  Service(const Service&) = delete;
-  Service& operator=(const Service&) = delete;
-
-  /// Makes running requests end soon with an `Error`, and later ones at once. Any thread may call
-  /// it.
-  void cancel() noexcept { stop_.request_stop(); }
 
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
-
-  /// Returns the waits between the attempts of an operation.
-  [[nodiscard]] http::Retry retry(const Operation& operation) const {
-    return {options_.retry, options_.timing, options_.log, operation.uri.text()};
-  }
-
-  /// Sends a request until an answer comes that needs no other attempt, whatever its status. The
-  /// request's target is that of the bucket: `/name?query`, encoded. Sets `repeated`, if given, to
-  /// true if an earlier attempt may have been carried out.
-  http::Response call(const http::Request& request, const Operation& operation,
-                      bool* repeated = nullptr) {
-    auto attempts = retry(operation);
-    while (true) {
-      auto response = attempt(attempts, request, operation);
-      if (repeated != nullptr) *repeated = attempts.attempts() > 0;
-      if (response) return *std::move(response);
-    }
-  }
-
-  /// Makes one attempt. Returns nothing if it failed and the wait before the next one is over.
-  /// Throws if no more attempts are allowed.
-  std::optional<http::Response> attempt(http::Retry& attempts, const http::Request& request,
-                                        const Operation& operation) {
-    throw_if_cancelled(operation);
-    return http::attempt(
-        attempts, options_.timing, [&] { return exchange(request, operation.uri.bucket); },
-        &reason_to_repeat,
-        [&](const http::Response& response) {
-          throw_if_cancelled(operation);
-          fail(response, operation);
-        },
-        [&](const http::TransportError& error) {
-          throw_if_cancelled(operation);
-          give_up(error, operation);
-        });
-  }
 
   /// Throws the error that an answer reports.
   [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
@@ -198,8 +157,10 @@ class Service {
   }
 
  private:
-  void throw_if_cancelled(const Operation& operation) const {
-    if (stop_.stop_requested()) throw Error{"was cancelled", {.object = operation.uri.text()}};
+  friend class http::Calls<Service, Operation>;
+
+  static std::optional<std::string> repeats(const http::Response& response) {
+    return s3::reason_to_repeat(response);
   }
 
   /// Throws the error for a request that got no answer.
@@ -211,7 +172,8 @@ class Service {
 
   /// Sends one request. What a refusal tells about the clock, the region and the keys is put right
   /// once.
-  http::Response exchange(const http::Request& request, const std::string& bucket) {
+  http::Response exchange(const http::Request& request, const Operation& operation) {
+    const auto& bucket = operation.uri.bucket;
     bool clock = true, region = true, renewal = true;
     while (true) {
       const auto keys = keys_.get();
@@ -312,7 +274,6 @@ class Service {
     return true;
   }
 
-  std::stop_source stop_;
   ServiceOptions options_;
   std::unique_ptr<http::Transport> transport_;
   std::unique_ptr<Credentials> credentials_;
