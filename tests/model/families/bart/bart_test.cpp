@@ -10,50 +10,36 @@
 
 #include "support/corrupt.hpp"
 #include "support/model_case.hpp"
+#include "support/one_row.hpp"
 
 namespace seqtrain::model {
 namespace {
 
-/// Returns a batch with one row of these ids and some of padding.
-data::Batch row_of(std::vector<std::int32_t> ids, std::int64_t padding = 0) {
-  data::Batch batch;
-  batch.rows = 1;
-  batch.lengths = {static_cast<std::int32_t>(ids.size())};
-  ids.resize(ids.size() + static_cast<std::size_t>(padding), 1);
-  batch.width = static_cast<std::int64_t>(ids.size());
-  batch.token_type_ids.resize(ids.size());
-  batch.input_ids = std::move(ids);
-  batch.labels = {0};
-  batch.row_ids = {0};
-  return batch;
-}
-
-double gap(const metrics::Logits& a, const metrics::Logits& b) {
-  return static_cast<double>((a - b).cwiseAbs().maxCoeff());
-}
+using tests::gap;
+using tests::one_row;
 
 TEST(Bart, ReadsNothingOfPadding) {
   auto model = load_classifier(tests::small_model("bart").directory(), {});
-  const auto alone = model.logits(row_of({0, 7, 9, 11, 2}));
-  EXPECT_LT(gap(model.logits(row_of({0, 7, 9, 11, 2}, 4)), alone), 1e-5);
-  EXPECT_GT(gap(model.logits(row_of({0, 8, 9, 11, 2})), alone), 1e-4);
+  const auto alone = model.logits(one_row({0, 7, 9, 11, 2}));
+  EXPECT_LT(gap(model.logits(one_row({0, 7, 9, 11, 2}, 4, 1)), alone), 1e-5);
+  EXPECT_GT(gap(model.logits(one_row({0, 8, 9, 11, 2})), alone), 1e-4);
 }
 
 TEST(Bart, ReadsTheLastEndOfAPair) {
   auto model = load_classifier(tests::small_model("bart").directory(), {});
-  const auto pair = model.logits(row_of({0, 7, 2, 2, 9, 11, 2}));
-  EXPECT_GT(gap(model.logits(row_of({0, 7, 2, 2, 9, 12, 2})), pair), 1e-4);
+  const auto pair = model.logits(one_row({0, 7, 2, 2, 9, 11, 2}));
+  EXPECT_GT(gap(model.logits(one_row({0, 7, 2, 2, 9, 12, 2})), pair), 1e-4);
 }
 
 TEST(Bart, RefusesATextWithoutAnEnd) {
   auto model = load_classifier(tests::small_model("bart").directory(), {});
   EXPECT_EQ(tests::refusal([&] {
-              (void)model.logits(row_of({0, 7, 9}));
+              (void)model.logits(one_row({0, 7, 9}));
             }),
             "batch: input_ids: a text has no token 2, the eos_token_id of config.json, whose state "
             "BART's head reads; use the model's own tokenizer, which ends texts with it");
   EXPECT_EQ(tests::refusal([&] {
-              (void)model.logits(row_of({0, 7, 9}, 1));
+              (void)model.logits(one_row({0, 7, 9}, 1, 1));
             }).substr(0, 16),
             "batch: input_ids");
 }

@@ -10,46 +10,32 @@
 
 #include "support/model_case.hpp"
 #include "support/model_conformance.hpp"
+#include "support/one_row.hpp"
 
 namespace seqtrain::model {
 namespace {
 
-/// Returns a batch with one row of these ids and some of padding.
-data::Batch row_of(std::vector<std::int32_t> ids, std::int64_t padding, std::int32_t pad_id) {
-  data::Batch batch;
-  batch.rows = 1;
-  batch.lengths = {static_cast<std::int32_t>(ids.size())};
-  ids.resize(ids.size() + static_cast<std::size_t>(padding), pad_id);
-  batch.width = static_cast<std::int64_t>(ids.size());
-  batch.token_type_ids.resize(ids.size());
-  batch.input_ids = std::move(ids);
-  batch.labels = {0};
-  batch.row_ids = {0};
-  return batch;
-}
+using tests::gap;
+using tests::one_row;
 
 AnyClassifier small(const char* name) {
   return load_classifier(tests::small_model(name).directory(), {});
 }
 
-double gap(const metrics::Logits& a, const metrics::Logits& b) {
-  return static_cast<double>((a - b).cwiseAbs().maxCoeff());
-}
-
 TEST(Decoder, ReadsNothingOfPaddingAndNothingAfterTheLastToken) {
   for (const char* name : {"llama", "mistral", "gemma2", "olmo2"}) {
     auto model = small(name);
-    const auto alone = model.logits(row_of({5, 7, 9, 11, 3}, 0, 0));
-    EXPECT_LT(gap(model.logits(row_of({5, 7, 9, 11, 3}, 4, 0)), alone), 1e-5) << name;
-    EXPECT_GT(gap(model.logits(row_of({6, 7, 9, 11, 3}, 0, 0)), alone), 1e-4) << name;
+    const auto alone = model.logits(one_row({5, 7, 9, 11, 3}, 0, 0));
+    EXPECT_LT(gap(model.logits(one_row({5, 7, 9, 11, 3}, 4, 0)), alone), 1e-5) << name;
+    EXPECT_GT(gap(model.logits(one_row({6, 7, 9, 11, 3}, 0, 0)), alone), 1e-4) << name;
   }
 }
 
 /// transformers counts as padding what has its id, whatever the tokenizer says.
 TEST(Decoder, TakesTheLastTokenThatIsNotThePaddings) {
   auto model = small("llama");
-  const auto expected = model.logits(row_of({5, 7, 9}, 0, 0));
-  EXPECT_LT(gap(model.logits(row_of({5, 7, 9, 0}, 0, 0)), expected), 1e-5);
+  const auto expected = model.logits(one_row({5, 7, 9}, 0, 0));
+  EXPECT_LT(gap(model.logits(one_row({5, 7, 9, 0}, 0, 0)), expected), 1e-5);
 }
 
 TEST(Decoder, HasFourLinearLayersOfAttentionToAdapt) {
