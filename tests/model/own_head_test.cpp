@@ -219,6 +219,22 @@ TEST(OwnHead, KeepsBuffersAndFixedParametersInItsState) {
   EXPECT_EQ(parameter(saved, "head.norm.num_batches_tracked").value.item<std::int64_t>(), 3);
 }
 
+TEST(OwnHead, LetsAFrozenEncoderRunOnceForARow) {
+  const tests::MadeCheckpoint checkpoint;
+  auto options = options_of_normalized(3);
+  options.freeze_encoder = true;
+  auto model = load_classifier(checkpoint.path(), options);
+  auto batch = tests::MadeCheckpoint::batch(0);
+  batch.set = 1;
+  const at::Tensor states = model.hidden(batch).clone();
+  (void)model.accumulate(batch, 1);
+  // torch does not count this change
+  parameter(model, "embeddings.LayerNorm.weight").value.data().mul_(2);
+  EXPECT_TRUE(model.hidden(batch).equal(states));
+  batch.set = 0;
+  EXPECT_FALSE(model.hidden(batch).equal(states));
+}
+
 TEST(OwnHead, BeginsWithTheSeed) {
   const tests::MadeCheckpoint checkpoint;
   const auto batch = tests::MadeCheckpoint::batch(0);

@@ -3,9 +3,12 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/row_cache.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model {
 namespace {
@@ -67,6 +70,25 @@ TEST(RowCache, KeepsNothingOfRowsWhoseSetIsNotTold) {
   cache.keep(batch_of(0, {0}), Floats{1});
   Floats found(1);
   EXPECT_FALSE(cache.find(batch_of(0, {0}), found));
+}
+
+TEST(FrozenStates, AreKeptWhileAHeadsBuffersChange) {
+  const at::Tensor norm = at::ones({2}), mean = at::ones({2});
+  const std::vector<tensor::Parameter> parameters{
+      {.name = "model.final_norm.weight", .value = norm, .gradient = {}},
+      {.name = "head.norm.running_mean", .value = mean, .gradient = {}}};
+  FrozenStates states{parameters};
+  float computed = 0;
+  const auto compute = [&] { return at::full({2, 1}, ++computed); };
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (const std::int64_t row : {0, 2}) {
+      (void)states(batch_of(1, {row, row + 1}), compute);
+      mean.add_(1);
+    }
+  }
+  EXPECT_EQ(computed, 2);
+  norm.add_(1);
+  EXPECT_EQ(states(batch_of(1, {0, 1}), compute)[0].item<float>(), 3);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ struct ReplacedHead {
     const tensor::SeededGenerator seeded{options.seed, c10::kCPU};
     head = options.head->make(config.hidden_size, config.num_labels());
     head->to(options.device);
-    for (const auto& [name, value] : head->parameters()) maker.adopt("head." + name, value);
+    const std::string prefix{own_head_prefix};
+    for (const auto& [name, value] : head->parameters()) maker.adopt(prefix + name, value);
   }
 
   at::Tensor operator()(const at::Tensor& pooled, Dropout&) const {

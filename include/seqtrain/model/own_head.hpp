@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ enum class Pooling {
   /// ATen's operators then compute the encoder.
   none
 };
+
+/// The names of the parameters and buffers of a head of the program's own begin with it.
+inline constexpr std::string_view own_head_prefix = "head.";
 
 /// A head of any class: it computes logits [rows, outputs] of pooled hidden states [rows, hidden],
 /// fp32. Any backend computes the encoder below it.

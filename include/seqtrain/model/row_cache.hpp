@@ -20,6 +20,7 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/memory.hpp>
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 
@@ -102,12 +103,13 @@ class RowCache {
 /// memory.
 class FrozenStates {
  public:
-  /// `parameters` without a gradient are those of the encoder.
+  /// `parameters` without a gradient are the encoder's, except those of a head of the program's
+  /// own.
   explicit FrozenStates(std::span<const tensor::Parameter> parameters) : parameters_{parameters} {}
 
   /// Returns the hidden states [rows, hidden] of a batch: kept states, or the result of compute(),
-  /// which it keeps. It forgets all states if a value of a frozen parameter has changed. The states
-  /// of a device come to the host while the program continues, until the next call.
+  /// which it keeps. It forgets all states if a value of the encoder has changed. The states of a
+  /// device come to the host while the program continues, until the next call.
   template <class Compute>
   at::Tensor operator()(const data::Batch& batch, const Compute& compute) {
     if (batch.set == 0) return compute();
@@ -143,7 +145,8 @@ class FrozenStates {
   void forget_states_of_other_weights() {
     std::int64_t changes = 0;
     for (const auto& parameter : parameters_) {
-      if (!parameter.gradient.defined()) changes += tensor::changes_of(parameter.value);
+      if (parameter.gradient.defined() || parameter.name.starts_with(own_head_prefix)) continue;
+      changes += tensor::changes_of(parameter.value);
     }
     if (std::exchange(changes_, changes) == changes) return;
     rows_.clear();
@@ -155,7 +158,7 @@ class FrozenStates {
   std::optional<tensor::Arriving> coming_;  // states on their way to the host
   data::Batch coming_rows_;                 // their set and rows
   at::Tensor like_;           // no states, of the device and the type that states have
-  std::int64_t changes_ = 0;  // changes of the frozen parameters when `rows_` was computed
+  std::int64_t changes_ = 0;  // changes of the encoder when `rows_` was computed
 };
 
 /// Returns a warning if the states of all rows of a run's sets do not fit into the memory for them,
