@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -233,6 +234,30 @@ TEST(OwnHead, LetsAFrozenEncoderRunOnceForARow) {
   EXPECT_TRUE(model.hidden(batch).equal(states));
   batch.set = 0;
   EXPECT_FALSE(model.hidden(batch).equal(states));
+}
+
+TEST(OwnHead, KeepsItsBuffersFromABatchThatIsNotFinite) {
+  const tests::MadeCheckpoint checkpoint;
+  const auto batch = tests::MadeCheckpoint::batch(0);
+  for (const bool autograd : {false, true}) {
+    auto options = options_of_normalized(3);
+    options.autograd = autograd;
+    auto model = load_classifier(checkpoint.path(), options);
+    (void)model.accumulate(batch, 1);
+    const at::Tensor& running = parameter(model, "running_mean").value;
+    const at::Tensor before = running.clone();
+    EXPECT_GT(before.abs().max().item<float>(), 0);
+    const at::NoGradGuard no_gradients;
+    const at::Tensor& norm = parameter(model, "layer.1.output.LayerNorm.weight").value;
+    const at::Tensor weight = norm.clone();
+    norm.fill_(NAN);
+    EXPECT_TRUE(std::isnan(static_cast<double>(model.accumulate(batch, 1))));
+    EXPECT_TRUE(running.equal(before));
+    norm.copy_(weight);
+    (void)model.accumulate(batch, 1);
+    EXPECT_TRUE(running.isfinite().all().item<bool>());
+    EXPECT_FALSE(running.equal(before));
+  }
 }
 
 TEST(OwnHead, BeginsWithTheSeed) {

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <limits>
 
 #include <ATen/ops/tensor.h>
@@ -23,6 +24,25 @@ TEST(StaysFinite, LooksAtNumbersThatWereFinite) {
   EXPECT_FALSE(stays(numbers, at::tensor({nan, 2.F})));
   EXPECT_TRUE(stays(at::tensor({-infinity, 2.F}), at::tensor({-infinity, 3.F})));
   EXPECT_TRUE(stays(at::tensor({infinity, 2.F}), at::tensor({nan, 3.F})));
+}
+
+TEST(KeepFinite, RestoresAllIfANumberIsSpoiled) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const at::Tensor mean = at::tensor({1.F, 2.F}), variance = at::tensor({3.F});
+  const at::Tensor count = at::tensor(std::int64_t{7});
+  const auto pass_that_adds = [&](float to_mean) {
+    return keep_finite({mean, variance, count}, [&] {
+      mean.add_(to_mean);
+      variance.add_(1);
+      return count.add_(1).clone();
+    });
+  };
+  EXPECT_EQ(pass_that_adds(1).item<std::int64_t>(), 8);
+  EXPECT_TRUE(mean.equal(at::tensor({2.F, 3.F})));
+  EXPECT_TRUE(variance.equal(at::tensor({4.F})));
+  EXPECT_EQ(pass_that_adds(nan).item<std::int64_t>(), 9);
+  EXPECT_TRUE(mean.equal(at::tensor({2.F, 3.F})));
+  EXPECT_TRUE(variance.equal(at::tensor({4.F})));
 }
 
 TEST(RefuseNan, NamesTheTensorAndItsFile) {

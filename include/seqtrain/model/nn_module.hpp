@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
@@ -11,7 +10,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full_like.h>
-#include <ATen/ops/where.h>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
@@ -83,14 +81,12 @@ class NnModule {
 
   MeanLoss accumulate(const data::Batch& batch, double weight) {
     module_->train();
-    const std::vector<at::Tensor> buffers = floating_buffers();
-    std::vector<at::Tensor> before;
-    for (const at::Tensor& buffer : buffers) before.push_back(buffer.detach().clone());
     const auto input = tensor::to_device(batch, device_);
-    const at::Tensor loss = loss_.mean(module_->forward(input), input);
-    loss.backward(at::full_like(loss, weight));
-    keep_finite(buffers, before);
-    return MeanLoss{loss.detach()};
+    return MeanLoss{tensor::keep_finite(module_->buffers(), [&] {
+      const at::Tensor loss = loss_.mean(module_->forward(input), input);
+      loss.backward(at::full_like(loss, weight));
+      return loss.detach();
+    })};
   }
 
   metrics::Logits logits(const data::Batch& batch) {
@@ -129,25 +125,6 @@ class NnModule {
   }
 
  private:
-  [[nodiscard]] std::vector<at::Tensor> floating_buffers() const {
-    std::vector<at::Tensor> result;
-    for (const at::Tensor& buffer : module_->buffers()) {
-      if (buffer.is_floating_point()) result.push_back(buffer);
-    }
-    return result;
-  }
-
-  /// Restores all buffers if a number in one of them is no longer finite.
-  static void keep_finite(const std::vector<at::Tensor>& buffers,
-                          const std::vector<at::Tensor>& before) {
-    if (buffers.empty()) return;
-    const at::NoGradGuard no_gradients;
-    const at::Tensor good = tensor::stays_finite(before, buffers);
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-      buffers[i].copy_(at::where(good, buffers[i], before[i]));
-    }
-  }
-
   std::shared_ptr<Module> module_;
   AnyLoss loss_;
   c10::Device device_;

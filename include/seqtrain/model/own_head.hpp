@@ -46,7 +46,8 @@ class AnyHead {
 
 /// A head that is a torch::nn::Module whose forward takes pooled hidden states [rows, hidden] and
 /// returns logits [rows, outputs]. Its buffers, such as the running statistics of batch
-/// normalization, must be changed in place.
+/// normalization, must be changed in place. They keep their values if a batch would make them
+/// infinite or NaN.
 template <class Module>
 class HeadOfModule : public AnyHead {
  public:

@@ -3,12 +3,14 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/where.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -23,6 +25,26 @@ namespace seqtrain::tensor {
     const at::Tensor good =
         at::isfinite(before[i]).logical_not().logical_or(at::isfinite(after[i])).all();
     result = result.defined() ? result.logical_and(good) : good;
+  }
+  return result;
+}
+
+/// Returns pass(). If a number in one of the tensors was finite before and is not afterwards, all
+/// those of floating-point numbers get their numbers from before. It does not wait for the device.
+template <class Pass>
+[[nodiscard]] at::Tensor keep_finite(at::TensorList tensors, const Pass& pass) {
+  std::vector<at::Tensor> changing, before;
+  for (const at::Tensor& tensor : tensors) {
+    if (!tensor.is_floating_point()) continue;
+    changing.push_back(tensor);
+    before.push_back(tensor.detach().clone());
+  }
+  const at::Tensor result = pass();
+  if (changing.empty()) return result;
+  const at::NoGradGuard no_gradients;
+  const at::Tensor good = stays_finite(before, changing);
+  for (std::size_t i = 0; i < changing.size(); ++i) {
+    changing[i].copy_(at::where(good, changing[i], before[i]));
   }
   return result;
 }

@@ -32,8 +32,10 @@
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/model/windowed_backend.hpp>
+#include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
@@ -90,6 +92,17 @@ struct AnyClassifier::State {
     if (options.only_predicts) throw Error{"the model was loaded for predictions only"};
   }
 
+  /// Returns the buffers and the fixed parameters of a head of the program's own.
+  [[nodiscard]] std::vector<at::Tensor> buffers() const {
+    std::vector<at::Tensor> result;
+    if (!options.head) return result;
+    for (const auto& parameter : loaded.parameters) {
+      const bool of_head = parameter.name.starts_with(own_head_prefix);
+      if (of_head && !parameter.gradient.defined()) result.push_back(parameter.value);
+    }
+    return result;
+  }
+
   MeanLoss add_gradients(const data::Batch& batch, double weight,
                          const std::function<void(std::size_t)>& ready) {
     check_trainable();
@@ -97,9 +110,11 @@ struct AnyClassifier::State {
     const LossOfLogits mean = [this](const at::Tensor& logits, const tensor::Batch& input) {
       return loss.mean(logits, input);
     };
-    const at::Tensor value = made.backend->accumulate(
-        {batch, weight, dropout_stream(options.seed, batch), mean, ready, loss_scale.get()});
-    return MeanLoss{value.detach()};
+    return MeanLoss{tensor::keep_finite(buffers(), [&] {
+      const at::Tensor value = made.backend->accumulate(
+          {batch, weight, dropout_stream(options.seed, batch), mean, ready, loss_scale.get()});
+      return value.detach();
+    })};
   }
 };
 
