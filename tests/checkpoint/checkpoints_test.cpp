@@ -17,6 +17,7 @@
 #include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/checkpoint/with_checkpointer.hpp>
 #include <seqtrain/core/memory.hpp>
+#include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -361,6 +362,24 @@ TEST_F(CheckpointsTest, TellsTheSettingsOfTheRunThatItContinues) {
   EXPECT_EQ(again.saved_settings(), expected);
   EXPECT_NE(tests::problem_of([&] { (void)again.restore({.steps = 3}); }).find("replicas (4 there"),
             std::string::npos);
+}
+
+TEST_F(CheckpointsTest, RemovesARunFromBothStores) {
+  sink::Directory far{temporary / "far"};
+  sink::Any remote = sink::Any::refer_to(far);
+  Checkpoints checkpointer{sink::Directory{place()}, &remote, options()};
+  Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01}, tests::FakeLoader{{1, 2, 3}, 1},
+                  sink::Discard{}};
+  trainer.fit({.epochs = 1}, checkpointer);
+  const std::string run = checkpointer.run().id;
+  EXPECT_FALSE(steps(run).empty());
+  EXPECT_FALSE((CheckpointFolder{far, run}.steps().empty()));
+  const std::vector<std::byte> other(3);
+  far.put("other/checkpoint-1/manifest.json", other);
+  checkpointer.remove_run();
+  EXPECT_FALSE(fs::exists(place() / run));
+  EXPECT_FALSE(fs::exists(temporary / "far" / run));
+  EXPECT_TRUE(far.get("other/checkpoint-1/manifest.json"));
 }
 
 TEST_F(CheckpointsTest, BeginsANewRunFromACheckpointThatIsNamed) {

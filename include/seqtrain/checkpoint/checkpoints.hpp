@@ -149,6 +149,12 @@ class BasicCheckpoints {
   /// `fit`.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
+  /// Removes the checkpoints of that run from both stores. Call it after `fit`.
+  void remove_run() {
+    Folder{local_, run_.id}.prune(0, 0);
+    if (remote_ != nullptr) CheckpointFolder<Remote>{*remote_, run_.id}.prune(0, 0);
+  }
+
   /// Returns the run that this program has begun or continues.
   [[nodiscard]] const RunDescription& run() const { return run_; }
 

@@ -69,11 +69,12 @@ class RunCheckpoints {
   }
 
   /// Removes the checkpoints of a finished run unless they are to be kept. Call it when the results
-  /// of the run are safe.
-  void finish(const TrainFlags& flags, const RunDirectory& run) const {
+  /// of the run are safe. A part of several runs leaves no model, and so no checkpoints anywhere.
+  void finish(const TrainFlags& flags, const RunDirectory& run) {
     const std::string& id = checkpointer_.run().id;
-    const bool keeps = flags.keeps_checkpoints() && !flags.is_part();  // it leaves no model
-    if (!keeps && !id.empty()) run.remove_checkpoints_of(id);
+    if (id.empty()) return;
+    if (flags.is_part()) return checkpointer_.remove_run();
+    if (!flags.keeps_checkpoints()) run.remove_checkpoints_of(id);
   }
 
   /// Returns options for `StopSignals` with which the log says, when the grace time is over, what

@@ -266,7 +266,10 @@ SEQTRAIN_SEPARATE void Run::finish(const std::stop_token& stop) {
   }
   prepared.checkpoints->check();
   prepared.checkpoints->finish(flags(), prepared.directory);
-  if (flags().is_part()) return;
+  if (flags().is_part()) {  // others follow
+    if (stop.stop_requested()) throw train::Stopped{"stopped after a run of several"};
+    return;
+  }
   log().lines(next_commands(state_->program.parser.started_as(), prepared.directory,
                             state_->examples.dev_file));
 }
