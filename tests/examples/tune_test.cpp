@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/json.hpp>
 
 #include "support/program.hpp"
@@ -34,9 +35,19 @@ class Tune : public testing::Test {
   }
 
   tests::Ended train(const std::string& flags, const std::string& output = "run") const {
-    return run_example("mnli", "--model " + tests::small_checkpoint().string() +
-                                   " --threads 1 --max-length 16 --train-file " + file_ +
-                                   " --output-dir " + (directory_ / output).string() + " " + flags);
+    return run_example("mnli", arguments(flags, output));
+  }
+  std::string arguments(const std::string& flags, const std::string& output = "run") const {
+    return "--model " + tests::small_checkpoint().string() +
+           " --threads 1 --max-length 16 --train-file " + file_ + " --output-dir " +
+           (directory_ / output).string() + " " + flags;
+  }
+
+  /// Starts the program, and sends it SIGTERM when that file is there.
+  tests::Ended train_until(const std::filesystem::path& file, const std::string& flags) const {
+    return tests::run_command(SEQTRAIN_EXAMPLES_DIR "/mnli " + arguments(flags) + " & pid=$!; " +
+                              "while kill -0 $pid && [ ! -e " + file.string() +
+                              " ]; do sleep 0.005; done; kill -TERM $pid; wait $pid");
   }
   std::filesystem::path run() const { return directory_ / "run"; }
 
@@ -136,6 +147,72 @@ TEST_F(Tune, GoesOnAfterATrialWithoutAResult) {
   EXPECT_EQ(ended.code, 1) << ended.output;  // so does the run without --tune
   EXPECT_NE(ended.output.find("Trial 2 of 2, rung 1 of 1 has no result: "), std::string::npos)
       << ended.output;
+}
+
+TEST_F(Tune, ContinuesInTheMiddleOfATrial) {
+  const std::string flags =
+      "--dev-fraction 0.3 --epochs 20 --batch-size 4 --freeze-encoder false --tune 2 "
+      "--checkpoint-dir " +
+      (directory_ / "checkpoints").string();
+  auto ended = train_until(run() / "tune/trial-2-rung-1/train_log.jsonl", flags);
+  ASSERT_EQ(ended.code, 3) << ended.output;
+  EXPECT_NE(ended.output.find("--output-dir " + run().string() + " --resume auto"),
+            std::string::npos)
+      << ended.output;
+  EXPECT_FALSE(std::filesystem::exists(run() / "metrics.json"));
+  ended = train(flags);
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_NE(ended.output.find("Trial 1 of 2, rung 1 of 1 is finished"), std::string::npos)
+      << ended.output;
+  EXPECT_NE(ended.output.find("Resumed from "), std::string::npos) << ended.output;
+
+  // Trials leave no checkpoints; the result has its own.
+  std::size_t of_trials = 0, of_result = 0;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator{directory_ / "checkpoints"}) {
+    if (file.path().filename() != "manifest.json") continue;
+    const bool is_of_trial = file.path().string().find("/trial-") != std::string::npos;
+    ++(is_of_trial ? of_trials : of_result);
+  }
+  EXPECT_EQ(of_trials, 0U);
+  EXPECT_GT(of_result, 0U);
+  const auto stopped = tests::read_file(run() / "tune.json");
+  std::filesystem::remove_all(run());
+  std::filesystem::remove_all(directory_ / "checkpoints");
+  ended = train(flags);
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_EQ(tests::read_file(run() / "tune.json"), stopped);
+}
+
+TEST_F(Tune, RefusesAPlaceOfAnotherRunBeforeATrial) {
+  const std::string flags = "--dev-fraction 0.3 --max-steps 2 --freeze-encoder false --tune 2 ";
+  const auto refused = [&](const std::string& more, std::string_view problem) {
+    const auto ended = train(flags + more);
+    EXPECT_EQ(ended.code, 2) << ended.output;
+    EXPECT_NE(ended.output.find(problem), std::string::npos) << ended.output;
+    EXPECT_EQ(ended.output.find("Trial 1"), std::string::npos) << ended.output;
+  };
+  std::filesystem::create_directories(run() / "checkpoints");
+  write_file(run() / "checkpoints/run.json", "{}");
+  refused("--resume auto", "already holds a run that is no tuning: checkpoints/run.json");
+  write_file(run() / "metrics.json", "{}");
+  refused("--resume auto", "already holds a run that is no tuning: metrics.json");
+  EXPECT_FALSE(std::filesystem::exists(run() / "tune"));
+  {
+    const auto held = lock_directory(run() / "tune");
+    refused("--overwrite", "another program writes its run here");
+  }
+
+  // What the tuning replaces does not stop its winner, nor do trials of an old one stay.
+  std::filesystem::remove(run() / "checkpoints/run.json");
+  std::filesystem::create_directories(run() / "tune/trial-9-rung-1");
+  std::filesystem::create_directories(run() / "tune/notes");
+  const auto ended = train(flags + "--overwrite --resume auto");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_TRUE(metrics_of(run()).root().find("dev"));
+  EXPECT_FALSE(std::filesystem::exists(run() / "tune/trial-9-rung-1"));
+  EXPECT_TRUE(std::filesystem::exists(run() / "tune/trial-1-rung-1/metrics.json"));
+  EXPECT_TRUE(std::filesystem::exists(run() / "tune/notes"));
 }
 
 TEST_F(Tune, RefusesWrongInputBeforeAnythingIsWritten) {

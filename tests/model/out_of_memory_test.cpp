@@ -54,6 +54,12 @@ TEST(OutOfMemory, KnowsTorchsErrors) {
             expected);
 }
 
+TEST(OutOfMemory, HasATypeOfItsOwn) {
+  const auto use = [](const auto& work) { within_memory(tiny_batch, smaller_batches, work); };
+  EXPECT_THROW(use([]() -> int { throw std::bad_alloc{}; }), model::OutOfMemory);
+  EXPECT_THROW(use([] { return at::empty({std::int64_t{1} << 50}); }), model::OutOfMemory);
+}
+
 TEST(OutOfMemory, NamesAnOperatorThatDeterministicOperatorsForbid) {
   const tests::DeterminismRestored restored;
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -19,6 +20,8 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/problem_type.hpp>
@@ -28,6 +31,7 @@
 #include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/run/trials.hpp>
@@ -132,9 +136,18 @@ class Tuning {
     tuning_.trials.resize(values_.size());
   }
 
-  /// Continues the tuning in the directory if that is asked for. Throws `InputError` if there is
-  /// one with other settings or other data, or one that is not to be replaced.
+  /// Locks the directory of the trials, and continues the tuning that is there if that is asked
+  /// for. Throws `InputError` if there is one with other settings or other data, or a tuning or a
+  /// run that is not to be replaced, or if another program tunes there.
   void begin() {
+    check_place();
+    lock_.emplace(lock_directory(directory() / "tune"));
+    check_place();  // another program may have been there
+    bound_ = given_;
+    parser_.withdraw("tune");
+  }
+
+  void check_place() {
     std::error_code none;
     const bool is_there = std::filesystem::exists(file(), none);
     if (is_there && given_.continues_by_itself()) {
@@ -146,8 +159,14 @@ class Tuning {
                        "name another directory, or pass --overwrite to replace it or --resume auto "
                        "to continue it"};
     }
-    bound_ = given_;
-    parser_.withdraw("tune");
+    if (is_there || given_.overwrite) return;
+    // The winner could not be trained here.
+    for (const char* name : {"metrics.json", "model", "train_log.jsonl", "checkpoints/run.json"}) {
+      if (!std::filesystem::exists(directory() / name, none)) continue;
+      throw InputError{"already holds a run that is no tuning: " + std::string{name} + " is there",
+                       {.object = directory().string()},
+                       "name another directory, or pass --overwrite to replace it"};
+    }
   }
 
   void check_settings() const {
@@ -180,13 +199,20 @@ class Tuning {
       read(result, tuning_.trials[index].values, metrics);
     } catch (const train::NonfiniteGradient& error) {
       result.problem = error.what();
-    } catch (const c10::OutOfMemoryError&) {
+    } catch (const model::OutOfMemory& error) {
+      result.problem = error.what();
+    } catch (const c10::Error& error) {  // of the model or the optimizer, which are no batch
+      if (!model::is_out_of_memory(error)) throw;
       result.problem = "the device has too little memory for it";
-    } catch (const InputError& error) {  // such as a label without examples, which has no weight
-      if (trial.number == 1) throw;      // the run would be refused without --tune too
+    } catch (const InputError& error) {
+      // A label without examples has no weight. Without --tune the first trial is refused too.
+      if (trial.number == 1 || error.where().object != "class weights") throw;
       result.problem = error.what();
     }
-    if (!result.problem.empty()) log_.warning(title + " has no result: " + result.problem);
+    if (!result.problem.empty()) {
+      log_.warning(title + " has no result: " + result.problem);
+      std::filesystem::remove_all(metrics.parent_path(), none);  // `compare` reads whole runs
+    }
     run::TrialScore score{.trial = index, .score = result.figure, .loss = result.loss};
     if (!selection_.is_greater_better(tuning_.metric)) score.score = -score.score;
     tuning_.trials[index].runs.push_back(std::move(result));
@@ -217,17 +243,27 @@ class Tuning {
     for (const auto& name : searched_) values.emplace_back(name, train::value_in(flags, name));
   }
 
-  /// Writes tune.json. When a new tuning writes it first, results of an old one count no more.
+  /// Writes tune.json. When a new tuning writes it first, what it replaces is removed.
   void save() {
-    if (!std::exchange(continues_, true)) {
-      std::error_code none;
-      const auto& newest = tuning_.trials.front().runs.front().folder;
-      for (const auto& run : std::filesystem::directory_iterator{directory() / "tune", none}) {
-        if (run.path().filename() == std::filesystem::path{newest}.filename()) continue;
-        std::filesystem::remove(run.path() / "metrics.json", none);
-      }
-    }
+    if (!std::exchange(continues_, true)) remove_replaced();
     write_file_atomically(file(), run::tuning_json(tuning_));
+  }
+
+  /// Removes the trials of an old tuning, and what tells that a run has finished or could be
+  /// continued here. The rest of that run stays until the winner replaces it.
+  void remove_replaced() const {
+    with_file_errors([this] {
+      const std::filesystem::path newest = tuning_.trials.front().runs.front().folder;
+      std::vector<std::filesystem::path> old;
+      for (const auto& run : std::filesystem::directory_iterator{directory() / "tune"}) {
+        const std::string name = run.path().filename().string();
+        const bool is_trial = name.starts_with("trial-") && name.find("-rung-") != name.npos;
+        if (is_trial && name != newest.filename()) old.push_back(run.path());
+      }
+      for (const auto& folder : old) std::filesystem::remove_all(folder);
+      std::filesystem::remove(directory_.metrics());
+    });
+    directory_.remove_checkpoints();
   }
 
   /// Trains the whole run with the values of the best trial.
@@ -283,6 +319,7 @@ class Tuning {
   std::vector<std::string> searched_ = {};  ///< names of flags
   std::vector<run::TrialValues> values_ = {};
   run::Tuning tuning_ = {};
+  std::optional<FileLock> lock_ = {};
   bool continues_ = false;  ///< tune.json is this tuning's
 };
 

@@ -12,6 +12,12 @@
 
 namespace seqtrain::model {
 
+/// A batch needs more memory than there is.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Tells whether torch threw this error because there was too little memory, on the processor or on
 /// a GPU.
 [[nodiscard]] inline bool is_out_of_memory(const c10::Error& error) {
@@ -25,18 +31,18 @@ inline constexpr const char* smaller_batches = "a smaller --batch-size or --max-
 /// The advice about such a batch in a program that does not train.
 inline constexpr const char* fewer_texts = "fewer or shorter texts at once need less";
 
-/// Returns use(), which works on `batch`. Throws `Error` with the batch's size and `advice` if
-/// there is too little memory, and with the operator's name if
+/// Returns use(), which works on `batch`. Throws `OutOfMemory` with the batch's size and
+/// `advice` if there is too little memory, and `Error` with the operator's name if
 /// `tensor::use_deterministic_operators` forbids an operator; gradients may then be incomplete.
 /// Another error of torch becomes an `Error` without its stack trace.
 template <class Use>
 auto within_memory(const data::Batch& batch, const char* advice, const Use& use) {
   const auto too_large = [&] {
-    return Error{"out of memory on a batch of " + std::to_string(batch.tokens()) + " tokens (" +
-                     std::to_string(batch.rows) + " x " + std::to_string(batch.width) +
-                     " with padding)",
-                 {},
-                 advice};
+    return OutOfMemory{"out of memory on a batch of " + std::to_string(batch.tokens()) +
+                           " tokens (" + std::to_string(batch.rows) + " x " +
+                           std::to_string(batch.width) + " with padding)",
+                       {},
+                       advice};
   };
   try {
     return use();
