@@ -34,8 +34,9 @@ struct Checksum {
     md5_of_parts,  ///< the ETag of an object that was written in parts
   };
   Kind kind = none;
-  std::string text = {};         ///< as the service writes it
-  std::uint64_t part_bytes = 0;  ///< for `md5_of_parts`: the size of all parts but the last
+  std::string text = {};  ///< as the service writes it
+  /// The size of all parts but the last for `md5_of_parts`, or 0 if it is not known.
+  std::uint64_t part_bytes = 0;
 };
 
 namespace detail {

@@ -209,7 +209,10 @@ class Client {
     if (current.etag != object.etag) {
       throw NotFound{"the object has been overwritten", {.object = object.uri.text()}};
     }
-    if (fits(current.checksum, checksum, content, object.size)) return;
+    const bool in_parts = current.checksum.kind == Checksum::md5_of_parts;
+    const bool is_known = !in_parts || current.checksum.part_bytes != 0;
+    if (is_known && fits(current.checksum, checksum, content, object.size)) return;
+    if (in_parts && fits_by_parts(current, content)) return;
     throw buckets::WrongChecksum{"the checksum of the received bytes is wrong",
                                  {.object = object.uri.text()}};
   }
@@ -273,15 +276,34 @@ class Client {
             .checksum = read_checksum(response)};
   }
 
-  /// Returns the size of all parts of an object but the last. Returns 0 if the service does not
-  /// tell, or if the first and the last part show that the sizes differ.
-  [[nodiscard]] std::uint64_t common_part_size(const ObjectInfo& object) const {
+  /// Returns the number of parts in an ETag, or 0.
+  static std::uint64_t count_parts(const ObjectInfo& object) {
+    constexpr std::uint64_t most_parts = 10'000;
     const auto parts = parse_number<std::uint64_t>(object.etag.substr(object.etag.find('-') + 1));
-    if (!parts || *parts == 0) return 0;
+    return parts && *parts <= most_parts ? *parts : 0;
+  }
+
+  /// Returns the size that all parts of an object but the last seem to have, or 0.
+  [[nodiscard]] std::uint64_t common_part_size(const ObjectInfo& object) const {
     const auto first = part_size(object, 1);
-    if (first == 0 || (object.size + first - 1) / first != *parts) return 0;
-    const auto rest = object.size - (*parts - 1) * first;
-    return *parts < 3 || part_size(object, *parts) == rest ? first : 0;
+    const bool may_be = first != 0 && (object.size + first - 1) / first == count_parts(object);
+    return may_be ? first : 0;
+  }
+
+  /// Tells whether a content has the ETag of an object in parts of any sizes. If the service does
+  /// not tell the sizes, nothing is known, and the content counts as right.
+  [[nodiscard]] bool fits_by_parts(const ObjectInfo& object, buckets::ByteSource& content) const {
+    detail::Md5 whole;
+    const auto parts = count_parts(object);
+    std::uint64_t offset = 0;
+    for (std::uint64_t i = 1; i <= parts; ++i) {
+      const auto size = part_size(object, i);
+      if (size == 0) return true;
+      const auto digest = detail::sum_of<detail::Md5>(content, offset, offset + size).digest();
+      whole.update(std::as_bytes(std::span{digest}));
+      offset += size;
+    }
+    return parts == 0 || hex(whole.digest()) + "-" + std::to_string(parts) == object.etag;
   }
 
   /// Returns the size of a part, or 0 if the service does not tell.
