@@ -9,21 +9,19 @@
 
 using namespace seqtrain;
 
-std::vector<std::int64_t> lengths_of(const data::EncodedSet& set) {
-  std::vector<std::int64_t> lengths;
-  for (std::size_t row = 0; row < set.size(); ++row) {
-    lengths.push_back(static_cast<std::int64_t>(set.length(row)));
-  }
+std::vector<std::size_t> lengths_of(const data::EncodedSet& set) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t row = 0; row < set.size(); ++row) lengths.push_back(set.length(row));
   return lengths;
 }
 
-/// Returns the batches of two plans in turns. The rows of the second one follow `rows` others.
-data::Plan in_turns(data::Plan first, const data::Plan& second, std::uint32_t rows) {
+/// Returns the batches of two plans in turns. The rows of the second one follow those of the first.
+data::Plan in_turns(data::Plan first, const data::Plan& second) {
   const auto groups = static_cast<std::uint32_t>(first.order.size());
-  const std::uint32_t end = first.offsets.back();
+  const auto rows = static_cast<std::uint32_t>(first.rows.size());
   for (const std::uint32_t row : second.rows) first.rows.push_back(rows + row);
   for (std::size_t i = 1; i < second.offsets.size(); ++i) {
-    first.offsets.push_back(end + second.offsets[i]);
+    first.offsets.push_back(rows + second.offsets[i]);
   }
   std::vector<std::uint32_t> order;
   for (std::size_t i = 0; i < first.order.size() || i < second.order.size(); ++i) {
@@ -42,8 +40,7 @@ data::BucketLoader mixture(experiment::Run& run, const std::string& file) {
                      seed = options.seed](std::int64_t number) {
     const auto epoch = static_cast<std::uint64_t>(number);
     return in_turns(data::make_plan(first, of, seed, epoch),
-                    data::make_plan(second, of, seed, epoch),
-                    static_cast<std::uint32_t>(first.size()));
+                    data::make_plan(second, of, seed, epoch));
   };
   set.append(other);
   return data::BucketLoader{std::move(set), std::move(options)};

@@ -1,38 +1,33 @@
 // R-Drop (Liang et al. 2021): a step reads each text twice with different dropout, and the loss
 // draws the two answers together.
-#include <memory>
 #include <utility>
 
 #include <ATen/core/Reduction.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/cross_entropy_loss.h>
 
 #include <seqtrain/experiment.hpp>
 
 using namespace seqtrain;
 
-/// Cross-entropy, plus alpha times the symmetric KL divergence of a row's two answers while
-/// `twice`.
+/// Cross-entropy, plus alpha times the symmetric KL divergence of a row's two answers.
 struct RDropLoss {
   double alpha;
-  std::shared_ptr<bool> twice;
 
   at::Tensor operator()(const at::Tensor& logits, const tensor::Batch& batch) const {
     at::Tensor losses =
         at::cross_entropy_loss(logits, batch.labels.to(at::kLong), {}, at::Reduction::None);
-    if (!*twice) return losses;  // an evaluation
-    const at::Tensor scores = logits.log_softmax(1);
-    const at::Tensor a = scores.slice(0, 0, scores.size(0) / 2);
-    const at::Tensor b = scores.slice(0, scores.size(0) / 2);
+    if (!logits.requires_grad()) return losses;  // an evaluation reads a text once
+    const auto answers = logits.log_softmax(1).chunk(2);
+    const at::Tensor &a = answers[0], &b = answers[1];
     const at::Tensor divergence = ((a.exp() - b.exp()) * (a - b)).sum(1) / 2;
-    return losses + alpha * at::cat({divergence, divergence});
+    return losses + alpha * divergence.repeat(2);
   }
 };
 
 class RDrop : public model::AnyClassifier {
  public:
   RDrop(model::AnyClassifier model, double alpha) : model::AnyClassifier{std::move(model)} {
-    set_loss(RDropLoss{alpha, twice_});
+    set_loss(RDropLoss{alpha});
   }
 
   model::MeanLoss accumulate(data::Batch batch, double weight) {
@@ -43,14 +38,8 @@ class RDrop : public model::AnyClassifier {
     batch.rows *= 2;
     repeat(batch.input_ids), repeat(batch.token_type_ids), repeat(batch.lengths);
     repeat(batch.labels), repeat(batch.targets), repeat(batch.row_ids);
-    *twice_ = true;
-    auto loss = model::AnyClassifier::accumulate(batch, weight);
-    *twice_ = false;
-    return loss;
+    return model::AnyClassifier::accumulate(batch, weight);
   }
-
- private:
-  std::shared_ptr<bool> twice_ = std::make_shared<bool>(false);
 };
 
 int main(int argc, char** argv) {
