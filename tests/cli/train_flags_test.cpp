@@ -443,7 +443,7 @@ TEST_F(TrainFlagsTest, MakeRunsOfTrials) {
   EXPECT_EQ(trial.logging_dir, "logs/trial-3-rung-2");
   EXPECT_TRUE(trial.is_part());
   EXPECT_EQ(trial.seed, 7);
-  EXPECT_EQ(trial.test_file + trial.push_to_hub, "");
+  EXPECT_EQ(trial.test_file + trial.push_to_hub + trial.job_dir, "");
   EXPECT_EQ(trial.calibrate, "no");
   EXPECT_EQ(trial.batch_size, 8);
   EXPECT_EQ(trial.class_weights, (std::vector<std::string>{"auto"}));

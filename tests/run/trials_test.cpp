@@ -82,6 +82,15 @@ TEST(Ranked, PutsTheLessLossFirstAmongEqualScoresAndNoNumberLast) {
   EXPECT_EQ(ranked({{4, 0.5, 1}, {2, 0.5, 1}}), (std::vector<std::size_t>{2, 4}));
 }
 
+TEST(Ranked, ComparesLossesWithTheSameClassWeightsOnly) {
+  EXPECT_EQ(ranked({{0, 0.5, 1, false},
+                    {1, 0.5, 0.25, true},
+                    {2, 0.5, 0.75, false},
+                    {3, 0.5, 0.125, true},
+                    {4, 0.75, 2, true}}),
+            (std::vector<std::size_t>{4, 2, 0, 3, 1}));
+}
+
 TEST(Survivors, AreTheBestAndTheTrialWithTheUsualValues) {
   EXPECT_EQ(survivors({3, 2, 0, 4, 1}, 3), (std::vector<std::size_t>{0, 2, 3}));
   EXPECT_EQ(survivors({3, 2, 4, 1, 0}, 2), (std::vector<std::size_t>{0, 3}));

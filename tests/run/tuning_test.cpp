@@ -10,14 +10,16 @@ namespace {
 
 TEST(DevFigure, IsReadFromMetricsByItsName) {
   const auto metrics = json::Document::parse(
-      R"({"dev": {"accuracy": 0.5, "loss": 1.5, "examples": 4, "metrics": {"matthews": 0.25},
+      R"({"dev": {"accuracy": 0.5, "loss": 1.5, "examples": 4, "metrics": {"matthews": 0.25, "rare_f1": 0.125, "odd_f1": null},
           "macro_average": {"f1": 0.75}}})",
       "metrics.json");
   EXPECT_EQ(dev_figure(metrics.root(), "accuracy"), 0.5);
   EXPECT_EQ(dev_figure(metrics.root(), "loss"), 1.5);
   EXPECT_EQ(dev_figure(metrics.root(), "matthews"), 0.25);
   EXPECT_EQ(dev_figure(metrics.root(), "macro_f1"), 0.75);
-  EXPECT_TRUE(std::isnan(dev_figure(metrics.root(), "pearson")));
+  EXPECT_EQ(dev_figure(metrics.root(), "rare_f1"), 0.125);
+  EXPECT_TRUE(std::isnan(dev_figure(metrics.root(), "odd_f1").value()));
+  EXPECT_FALSE(dev_figure(metrics.root(), "pearson"));
 }
 
 TEST(Tuning, IsWrittenAsJson) {

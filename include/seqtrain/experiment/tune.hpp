@@ -1,14 +1,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -29,6 +32,7 @@
 #include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/push_to_hub.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/experiment/teacher.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
@@ -66,14 +70,21 @@ class Tuning {
     const auto local = with_local_inputs(given_, storages).with_splits();
     type_ = local.choose_labels([](const auto&, const std::string&) {}).problem_type();
     const bool adapts = !has_own_head && !weights::read_sentence_classifier(local.model);
-    const auto space = given_.search_space(parser_, type_, adapts);
+    selection_ = given_.fit_options().selection();
+    tuning_.metric = selection_.metric_of(type_);
+    auto space = given_.search_space(parser_, type_, adapts);
+    if (tuning_.metric == "loss") space.class_weights = false;  // which make it another loss
     choose_trials(space);
     tuning_.settings = run_settings(parser_.determining_values(), local, local.precision);
     for (const char* flag : {"epochs", "max-steps", "tune"}) {
       tuning_.settings.emplace_back(flag, train::value_in(parser_.values(), flag));
     }
-    selection_ = given_.fit_options().selection();
-    tuning_.metric = selection_.metric_of(type_);
+    tuning_.settings.emplace_back("teacher", teacher_of(local, storages));
+    for (const auto& [flag, value] : parser_.changed_values()) {
+      constexpr std::array only{"test-file", "test-split",  "calibrate",
+                                "job-dir",   "push-to-hub", "hub-private-repo"};
+      if (std::ranges::count(only, flag) > 0) of_model_.push_back(flag);
+    }
     given_.output_dir = directory().string();
     given_.tune = 0;  // what follows are single runs
   }
@@ -109,6 +120,12 @@ class Tuning {
     throw InputError{"is needed", {.object = "--train-file"}, "--tune trains on its examples"};
   }
 
+  /// Returns the fingerprint of the teacher, or "" if there is none.
+  static std::string teacher_of(const cli::TrainFlags& flags, const storage::Options& storages) {
+    if (flags.teacher.empty()) return {};
+    return fingerprint_of_teacher(with_local_teacher(flags, storages).teacher);
+  }
+
   void choose_trials(const run::SearchSpace& space) {
     using Name = std::pair<bool, const char*>;
     std::vector<std::string> fixed;
@@ -125,7 +142,8 @@ class Tuning {
     if (space.empty()) {
       throw InputError{"has nothing to search: flags give all values",
                        {.object = "--tune"},
-                       "leave out --learning-rate or another of them"};
+                       "leave out --learning-rate or another of them, or --config if it is a "
+                       "run's metrics.json, which gives all"};
     }
     values_ = run::draw_trials(static_cast<std::size_t>(given_.tune), space,
                                static_cast<std::uint64_t>(given_.seed));
@@ -213,7 +231,10 @@ class Tuning {
       log_.warning(title + " has no result: " + result.problem);
       std::filesystem::remove_all(metrics.parent_path(), none);  // `compare` reads whole runs
     }
-    run::TrialScore score{.trial = index, .score = result.figure, .loss = result.loss};
+    run::TrialScore score{.trial = index,
+                          .score = result.figure,
+                          .loss = result.loss,
+                          .balances_classes = trial.values.balances_classes};
     if (!selection_.is_greater_better(tuning_.metric)) score.score = -score.score;
     tuning_.trials[index].runs.push_back(std::move(result));
     save();
@@ -229,15 +250,32 @@ class Tuning {
       const auto value = train::value_in(values, name);
       if (!value.empty() && value != "false") parser_.count_as_changed(name);
     }
+    for (const auto& name : of_model_) {
+      flags.trial ? parser_.withdraw(name) : parser_.count_as_changed(name);
+    }
     train(bound_);
   }
 
-  /// Reads a run's figures, and the values of the flags that are searched.
-  void read(run::TrialResult& result, train::Pairs& values,
-            const std::filesystem::path& metrics) const {
+  /// Reads a run's figures, and the values of the flags that are searched. Throws `Error` if the
+  /// figure that decides is not there.
+  void read(run::TrialResult& result, train::Pairs& values, const std::filesystem::path& metrics) {
     const auto document = json::Document::load(metrics);
-    result.figure = run::dev_figure(document.root(), tuning_.metric);
-    result.loss = run::dev_figure(document.root(), "loss");
+    const auto figure_of = [&](std::string_view name) {
+      return run::dev_figure(document.root(), name);
+    };
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    result.loss = figure_of("loss").value_or(none);
+    const auto without_loss = selection_.metric_of(type_, false);
+    if (std::isnan(result.loss) && !std::isnan(figure_of(without_loss).value_or(none))) {
+      tuning_.metric = without_loss;  // the model tells no losses
+    }
+    const auto figure = figure_of(tuning_.metric);
+    if (!figure) {
+      throw Error{"has no metric '" + tuning_.metric + "'",
+                  {.object = metrics.string(), .field = "dev"},
+                  "name another --metric-for-best-model"};
+    }
+    result.figure = *figure;
     const auto flags = train::pairs_in(document.root(), "flags");
     values.clear();
     for (const auto& name : searched_) values.emplace_back(name, train::value_in(flags, name));
@@ -317,6 +355,7 @@ class Tuning {
   ProblemType type_ = ProblemType::single_label;
   train::Selection selection_ = {};
   std::vector<std::string> searched_ = {};  ///< names of flags
+  std::vector<std::string> of_model_ = {};  ///< names of given flags that no trial has
   std::vector<run::TrialValues> values_ = {};
   run::Tuning tuning_ = {};
   std::optional<FileLock> lock_ = {};

@@ -112,14 +112,16 @@ struct TrialScore {
   std::size_t trial = 0;                                    ///< its index
   double score = std::numeric_limits<double>::quiet_NaN();  ///< larger is better; NaN is worst
   double loss = std::numeric_limits<double>::quiet_NaN();   ///< decides between equal scores
+  bool balances_classes = false;  ///< the loss is another than without class weights
 };
 
-/// Returns the trials in their order, the best first. Equal scores and losses have the order of
-/// the indices.
+/// Returns the trials in their order, the best first. Of equal scores, those without class weights
+/// come first, because losses compare only with the same ones. Equal losses have the order of the
+/// indices.
 [[nodiscard]] inline std::vector<std::size_t> ranked(std::vector<TrialScore> scores) {
   constexpr double worst = std::numeric_limits<double>::infinity();
   std::ranges::sort(scores, {}, [&](const TrialScore& one) {
-    return std::tuple{std::isnan(one.score) ? worst : -one.score,
+    return std::tuple{std::isnan(one.score) ? worst : -one.score, one.balances_classes,
                       std::isnan(one.loss) ? worst : one.loss, one.trial};
   });
   std::vector<std::size_t> order;

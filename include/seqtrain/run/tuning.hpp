@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,20 @@
 
 namespace seqtrain::run {
 
-/// Returns the figure of the dev examples that has this name in a run's `metrics.json`, or NaN.
-[[nodiscard]] inline double dev_figure(const json::Value& metrics, std::string_view name) {
+/// Returns the figure of the dev examples that has this name in a run's `metrics.json`, NaN if it
+/// is null there, or nothing if there is none.
+[[nodiscard]] inline std::optional<double> dev_figure(const json::Value& metrics,
+                                                      std::string_view name) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
   CrossValidation one;
   add_fold(one, metrics);
   const auto found = std::ranges::find(one.figures, name, &FoldFigure::name);
-  return found == one.figures.end() ? std::numeric_limits<double>::quiet_NaN()
-                                    : found->each.front();
+  if (found != one.figures.end()) return found->each.front();
+  const auto others = metrics.at("dev").find("metrics");
+  if (!others) return {};
+  if (others->has_null(name)) return none;
+  const auto other = others->find(name);
+  return other ? std::optional{other->number()} : std::nullopt;
 }
 
 /// The result of a run of a trial.

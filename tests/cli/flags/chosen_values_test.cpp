@@ -60,6 +60,11 @@ TEST(ChosenValues, OfATrialChangeDefaultsOfAProgram) {
   flags.max_steps = 1;
   flags.trial = run::Trial{.share = 0.25};
   EXPECT_EQ(choose_values(flags, {.examples = 729}), (train::Pairs{{"max-steps", "1"}}));
+  flags.max_steps = 100, flags.warmup_steps = 12;
+  EXPECT_EQ(choose_values(flags, {.examples = 729}),
+            (train::Pairs{{"max-steps", "25"}, {"warmup-steps", "3"}}));
+  EXPECT_EQ(flags.schedule().warmup_steps, 3);
+  flags.warmup_steps = 0;
   flags.trial = run::Trial{};  // a whole run with the usual values
   EXPECT_TRUE(choose_values(flags, {.examples = 729}).empty());
 }

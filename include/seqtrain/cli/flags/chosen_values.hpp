@@ -56,7 +56,8 @@ inline double chosen_learning_rate(const RunSize& size) {
 }
 
 /// Changes the length and the learning rate to those of a trial, and returns these flags with their
-/// values. A trial's shorter runs count steps, with a schedule of their own.
+/// values. A trial's shorter runs count steps, with a schedule of their own and as large a
+/// share of warmup.
 inline train::Pairs take_trial(TrainingFlags& flags, const RunSize& size, const run::Trial& trial) {
   train::Pairs chosen;
   if (trial.values.learning_rate != 1) {
@@ -74,6 +75,10 @@ inline train::Pairs take_trial(TrainingFlags& flags, const RunSize& size, const 
     const auto whole = flags.max_steps > 0 ? flags.max_steps : *flags.epochs * steps_of_epoch(size);
     flags.max_steps = scaled(whole, trial.share);
     chosen.emplace_back("max-steps", flag_text(flags.max_steps));
+    if (flags.warmup_steps > 0) {
+      flags.warmup_steps = scaled(flags.warmup_steps, trial.share);
+      chosen.emplace_back("warmup-steps", flag_text(flags.warmup_steps));
+    }
   }
   return chosen;
 }

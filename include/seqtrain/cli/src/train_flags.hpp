@@ -275,6 +275,7 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::of_trial(const run::Trial& part,
   flags.trial = part;
   flags.test_file.clear();
   flags.test_split.clear();
+  flags.job_dir.clear();
   flags.push_to_hub.clear();
   flags.hub_private_repo = false;
   flags.calibrate = "no";
