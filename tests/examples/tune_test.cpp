@@ -95,6 +95,7 @@ TEST_F(Tune, TrainsTheWinnerWhole) {
   EXPECT_EQ(result.root().at("dev").at("accuracy").number(), judged.at("accuracy").number());
   EXPECT_EQ(result.root().at("dev").at("loss").number(), judged.at("loss").number());
   EXPECT_EQ(result.root().at("flags").at("tune").string(), "0");
+  EXPECT_EQ(result.root().at("tune").at("trials").integer(), 4);
   EXPECT_TRUE(result.root().find("baseline"));
   EXPECT_TRUE(std::filesystem::exists(run() / "model/model.safetensors"));
   ended = train("--config " + (run() / "metrics.json").string(), "again");

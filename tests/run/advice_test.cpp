@@ -194,15 +194,27 @@ TEST(Advice, MostAreCut) {
   EXPECT_EQ(advice::most_are_cut(facts), "");
 }
 
+TEST(Advice, BestOfSeveral) {
+  auto facts = facts_of({dev(0.5)});
+  EXPECT_EQ(advice::best_of_several(facts), "");
+  facts.tuned_trials = 8;
+  EXPECT_EQ(advice::best_of_several(facts),
+            "the values of this run are the best of 8 trials on dev, so its dev figures are a "
+            "little too good; a --test-file gives figures to report");
+  facts.has_test = true;
+  EXPECT_TRUE(advice::best_of_several(facts).ends_with("; report those of the test file"));
+}
+
 TEST(Advise, NamesOnlyFlagsThatTheProgramHas) {
   auto facts = facts_of({dev(0.45), dev(0.41), dev(0.62, 70)});
   facts.training_loss = 0.05;
   facts.training_labels = {0, 100};
   facts.cut_examples = 62;
   facts.tokens_a_word = 5;
+  facts.tuned_trials = 2;
   facts.has_flag = [](std::string_view flag) { return flag == "epochs"; };
   const auto all = advise(facts);
-  EXPECT_EQ(all.size(), 5U);
+  EXPECT_EQ(all.size(), 6U);
   for (const auto& [rule, text] : all) {
     for (std::size_t at = 0; (at = text.find("--", at)) != text.npos; ++at) {
       EXPECT_EQ(text.substr(at, 8), "--epochs") << text;

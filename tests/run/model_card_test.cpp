@@ -112,6 +112,15 @@ TEST(ModelCard, NamesTheDataSet) {
   EXPECT_NE(card.find("on nyu-mll/glue:sst2@v1 with seqtrain"), card.npos) << card;
 }
 
+TEST(ModelCard, SaysThatTheDevFiguresAreTheBestOfSeveral) {
+  auto results = made_results();
+  EXPECT_EQ(model_card(results, {}).find("trials"), std::string::npos);
+  results.tuned_trials = 8;
+  EXPECT_NE(
+      model_card(results, {}).find("\n\nThe values of this run are the best of 8 trials on dev"),
+      std::string::npos);
+}
+
 TEST(ModelCard, LeavesOutATestSetThatIsTheDevSet) {
   const auto has_test = [](train::Pairs flags) {
     auto results = made_results();

@@ -112,6 +112,14 @@ TEST(Results, TellTheAdvice) {
             std::string::npos);
 }
 
+TEST(Results, TellOfHowManyTrialsTheyAreTheBest) {
+  Results results;
+  EXPECT_EQ(to_json(results).find("tune"), std::string::npos);
+  results.tuned_trials = 8;
+  const auto document = json::Document::parse(to_json(results), "metrics.json");
+  EXPECT_EQ(document.root().at("tune").at("trials").integer(), 8);
+}
+
 TEST(Results, WhatIsNotANumberIsNull) {
   Results results{.test = metrics::Classification{2}.report()};
   const auto text = to_json(results);

@@ -35,7 +35,9 @@ namespace seqtrain::experiment {
                          .model_max_length = static_cast<std::size_t>(model_max_length),
                          .tokens_a_word = run.tokens_a_word,
                          .steps = report.steps,
-                         .has_class_weights = !flags.class_weights.empty()};
+                         .has_class_weights = !flags.class_weights.empty(),
+                         .tuned_trials = flags.tuned_trials,
+                         .has_test = run.results.test.has_value()};
   if (const auto& data = run.results.data) {
     facts.training_labels = data->train.labels;
     facts.training_examples = data->train.examples;

@@ -320,7 +320,9 @@ class Tuning {
     }
     log_.info("Trial " + std::to_string(best + 1) + " is best. Without --tune the same run has" +
               flags);
-    train_with(given_.of_winner(values_[best], found), train);
+    auto whole = given_.of_winner(values_[best], found);
+    whole.tuned_trials = values_.size();
+    train_with(whole, train);
   }
 
   /// Returns the table of trials: the values, and the figure of each rung.

@@ -45,6 +45,8 @@ struct AdviceFacts {
   double learning_rate = unknown;    ///< if it is one of the Adam family
   double high_learning_rate = 2e-4;  ///< the highest that is usual for what is trained
   bool has_class_weights = false;
+  std::size_t tuned_trials = 0;  ///< if the values of the run are the best of a tuning
+  bool has_test = false;         ///< whether there are figures of test examples
   /// Tells whether the program has a flag. By default it has all of them.
   std::function<bool(std::string_view flag)> has_flag = [](std::string_view) { return true; };
 };
@@ -255,6 +257,16 @@ inline std::string most_are_cut(const AdviceFacts& facts) {
          remedies(facts, all);
 }
 
+/// Says that the figures of dev are the best of several.
+inline std::string best_of_several(const AdviceFacts& facts) {
+  if (facts.tuned_trials == 0) return {};
+  const std::string remedy =
+      facts.has_test ? "report those of the test file" : "a --test-file gives figures to report";
+  return "the values of this run are the best of " + std::to_string(facts.tuned_trials) +
+         " trials on dev, so its dev figures are a little too good" +
+         remedies(facts, {{"test-file", remedy}});
+}
+
 /// A rule with its name.
 struct Rule {
   std::string_view name;
@@ -270,7 +282,8 @@ inline constexpr std::array rules{Rule{"one_training_label", one_training_label}
                                   Rule{"earlier_was_better", earlier_was_better},
                                   Rule{"still_falling", still_falling},
                                   Rule{"many_tokens_a_word", many_tokens_a_word},
-                                  Rule{"most_are_cut", most_are_cut}};
+                                  Rule{"most_are_cut", most_are_cut},
+                                  Rule{"best_of_several", best_of_several}};
 
 }  // namespace advice
 

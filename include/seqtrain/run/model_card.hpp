@@ -209,6 +209,10 @@ inline std::string results_table(std::string_view split,
     text += std::to_string(i) + ". " + detail::cell(results.labels[i]) + "\n";
   }
   if (results.dev) text += detail::results_table("dev", *results.dev);
+  if (results.dev && results.tuned_trials > 0) {
+    text += "\nThe values of this run are the best of " + std::to_string(results.tuned_trials) +
+            " trials on dev, so its dev figures are a little too good.\n";
+  }
   if (results.test && !detail::test_is_dev(results.flags)) {
     text += detail::results_table("test", *results.test);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -42,6 +43,7 @@ struct Results {
   std::vector<MachineFigure> machine = {};     ///< not written if empty
   std::optional<Calibrated> calibration = {};  ///< saved with the model as well
   std::vector<Advice> advice = {};
+  std::size_t tuned_trials = 0;  ///< if the values are the best of a tuning
   train::Pairs flags = {};
   train::Pairs versions = {};
 };
@@ -137,6 +139,9 @@ inline std::string to_json(const Results& results) {
   detail::append(out, results.machine);
   if (results.calibration) append(out, *results.calibration);
   append(out, results.advice);
+  if (results.tuned_trials > 0) {
+    out.key("tune").begin_object().member("trials", results.tuned_trials).end_object();
+  }
   train::append(out, "flags", results.flags);
   train::append(out, "versions", results.versions);
   return out.end_object().text() + "\n";

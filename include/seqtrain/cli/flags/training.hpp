@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -71,6 +72,8 @@ struct TrainingFlags {
 
   /// Not a flag: the run of a tuning that this run is.
   std::optional<run::Trial> trial = {};
+  /// Not a flag: the number of trials of the tuning whose best values this run has.
+  std::size_t tuned_trials = 0;
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
