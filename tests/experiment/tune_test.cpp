@@ -41,7 +41,7 @@ class TuningOfMadeRuns : public testing::Test {
     write_file(file(), lines);
   }
 
-  void tune(const std::vector<std::string>& more, const Tuning::Train& train) const {
+  void tune(const std::vector<std::string>& more, const Tuning::Train& train) {
     std::vector<std::string> words{"test",
                                    "--model=" + tests::small_checkpoint().string(),
                                    "--train-file=" + file().string(),
@@ -55,6 +55,7 @@ class TuningOfMadeRuns : public testing::Test {
     TrainFlags flags;
     cli::Flags parser{"test", "tests the tuning"};
     ASSERT_TRUE(flags.parse(parser, static_cast<int>(arguments.size()), arguments.data()));
+    parser_ = &parser;
     std::ostringstream said;
     const storage::Options storages{.log = log::Log{{.out = &said, .errors = &said}}};
     Tuning tuning{flags, parser, "test", false, storages};
@@ -80,6 +81,7 @@ class TuningOfMadeRuns : public testing::Test {
   std::filesystem::path run() const { return directory_ / "run"; }
 
   tests::TemporaryDirectory directory_;
+  const cli::Flags* parser_ = nullptr;  ///< of the tuning that runs
 };
 
 TEST_F(TuningOfMadeRuns, GoOnAfterALackOfMemory) {
@@ -171,6 +173,10 @@ TEST_F(TuningOfMadeRuns, LeaveOutOfATrialWhatOnlyAModelHas) {
   tune({test, "--calibrate=yes", "--job-dir=" + (directory_ / "job").string()},
        [&](const TrainFlags& flags) {
          (flags.trial ? trials : whole).push_back(flags.test_file + flags.job_dir);
+         const auto command = parser_->command();  // the page of the run shows it
+         for (const char* flag : {" --test-file ", " --calibrate yes", " --job-dir "}) {
+           EXPECT_EQ(command.find(flag) == command.npos, flags.trial.has_value()) << command;
+         }
          finish(flags, R"({"accuracy": 0.5, "loss": 1})");
        });
   EXPECT_EQ(trials, (std::vector<std::string>{"", ""}));
