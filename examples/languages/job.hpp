@@ -17,6 +17,7 @@
 
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/data/describe.hpp>
+#include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encode_file_with.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>

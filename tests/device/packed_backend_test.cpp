@@ -33,13 +33,20 @@ namespace {
 
 using tests::fake_device;
 
-/// The small models whose encoders have a packed backend: all but DeBERTa's with a convolution in
-/// groups, and those of which only operators compute the layers.
+/// Tells whether a model does not describe its layers: BART, and DeBERTa with a convolution in
+/// groups.
+bool has_layers_of_its_own(const std::filesystem::path& directory) {
+  const weights::ConfigFile file{directory / "config.json"};
+  return file.root().find("conv_groups").has_value() ||
+         file.root().at("model_type").string() == "bart";
+}
+
+/// The small models whose encoders have a packed backend: all that describe their layers, but those
+/// of which only operators compute them.
 std::vector<std::filesystem::path> packed_cases() {
   auto cases = tests::model_cases();
   std::erase_if(cases, [](const auto& directory) {
-    const weights::ConfigFile file{directory / "config.json"};
-    return file.root().find("conv_groups").has_value() ||
+    return has_layers_of_its_own(directory) ||
            !model::load_classifier(directory).only_by_operators().empty();
   });
   return cases;
@@ -351,7 +358,7 @@ TEST_F(PackedBackend, TellWhichRowsOfWordsGetAGradient) {
         });
         EXPECT_LE(std::ranges::count(told, true), std::ssize(batch.input_ids));
       }
-      EXPECT_EQ(tables, 1);
+      EXPECT_EQ(tables, has_layers_of_its_own(directory) ? 0 : 1);
     }
   }
 }

@@ -50,7 +50,8 @@ class BartEncoder {
                      "use a sentence encoder with the mean of all tokens"};
   }
 
-  /// Returns [rows, hidden]. Throws `InputError` if a row has no end-of-sequence token.
+  /// Returns [rows, hidden]. On a processor throws `InputError` if a row has no end-of-sequence
+  /// token. Other devices would have to be waited for; they take such a row's last token.
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     const AttentionMask padding = mask_of(batch);
@@ -71,17 +72,18 @@ class BartEncoder {
   /// Returns the states of the rows' last end-of-sequence tokens, [rows, hidden].
   [[nodiscard]] at::Tensor at_ends(const at::Tensor& hidden, const tensor::Batch& batch) const {
     const at::Tensor& ids = batch.input_ids;
-    const at::Tensor columns = at::arange(1, ids.size(1) + 1, batch.lengths.options());
-    const at::Tensor is_end = ids.eq(end_id_).logical_and(columns.le(batch.lengths.unsqueeze(1)));
-    const at::Tensor ends = columns.mul(is_end);
-    if (!is_end.any(1).all().item<bool>()) {
+    const std::int64_t width = ids.size(1);
+    const at::Tensor columns = at::arange(1, width + 1, batch.lengths.options());
+    const at::Tensor inside = columns.le(batch.lengths.unsqueeze(1));
+    const at::Tensor is_end = ids.eq(end_id_).logical_and(inside);
+    if (ids.is_cpu() && !is_end.any(1).all().item<bool>()) {
       throw InputError{"a text has no token " + std::to_string(end_id_) +
                            ", the eos_token_id of config.json, whose state BART's head reads",
                        {.object = "batch", .field = "input_ids"},
                        "use the model's own tokenizer, which ends texts with it"};
     }
-    const at::Tensor last = ends.argmax(1);
-    const at::Tensor firsts = at::arange(ids.size(0), last.options()).mul(ids.size(1));
+    const at::Tensor last = columns.mul(inside).add(is_end, width).argmax(1);
+    const at::Tensor firsts = at::arange(ids.size(0), last.options()).mul(width);
     return hidden.flatten(0, 1).index_select(0, firsts.add(last));
   }
 
