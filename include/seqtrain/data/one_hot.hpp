@@ -39,6 +39,7 @@ struct Options {
 
 /// Texts with the names of their labels. Each text has at least one.
 struct Table {
+  /// A text with the names of its labels.
   struct Row {
     std::string text;
     std::vector<std::string> labels;

@@ -95,6 +95,7 @@ class Service : public http::Calls<Service, Operation> {
     throw http::TrustError{"redirected too often", {.object = options_.endpoint.origin()}};
   }
 
+  /// Returns why a request with this answer is sent again, or nothing.
   static std::optional<std::string> repeats(const http::Response& response) {
     return http::reason_to_repeat(response);
   }

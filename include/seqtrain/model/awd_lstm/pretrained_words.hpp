@@ -63,6 +63,7 @@ inline std::vector<float> rearranged_rows(const weights::TensorView& tensor,
   return result;
 }
 
+/// Tells whether a tensor of the file has a row for each word.
 [[nodiscard]] inline bool has_a_row_a_word(const std::string& name) {
   return name == "0.encoder.weight" || name == "1.decoder.bias";
 }
