@@ -122,7 +122,8 @@ TEST(TermTokenizer, GivesIdsThatTheModelAnswersWithTheSameBits) {
   for (const auto text : texts) {
     for (const auto pair : {std::optional<std::string_view>{}, {"and a green pair"}}) {
       std::vector<text::Id> ids;
-      EXPECT_EQ(tokenizer.encode(text, pair, {.max_length = 1}, memory, ids), ids.size());
+      const std::size_t count = tokenizer.encode(text, pair, {.max_length = 1}, memory, ids);
+      EXPECT_EQ(count, ids.size());
       ASSERT_FALSE(ids.empty());
       EXPECT_EQ(ids.front(), 0);
       EXPECT_LT(static_cast<std::size_t>(ids.back()), tokenizer.vocab_size());
