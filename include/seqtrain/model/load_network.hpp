@@ -89,6 +89,11 @@ class NetworkOf : public Network {
     return {};
   }
 
+  [[nodiscard]] std::vector<std::int64_t> fixed_ids() const override {
+    if constexpr (requires { encoder_->fixed_ids(); }) return encoder_->fixed_ids();
+    return {};
+  }
+
   [[nodiscard]] std::unique_ptr<cpu::AnyEncoder> kernels(std::span<tensor::Parameter> parameters,
                                                          Precision precision,
                                                          bool only_predicts) override {

@@ -54,6 +54,9 @@ class Network {
   /// Returns the encoder's layers for packed batches, or nothing if they have another form.
   [[nodiscard]] virtual std::optional<EncoderLayers> layers() const = 0;
 
+  /// Returns the ids whose rows of the table of words the encoder reads whatever a batch has.
+  [[nodiscard]] virtual std::vector<std::int64_t> fixed_ids() const = 0;
+
   /// Returns the hand-written backend of the encoder, or null if it has none. `parameters` are
   /// those of the network.
   [[nodiscard]] virtual std::unique_ptr<cpu::AnyEncoder> kernels(

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -41,6 +44,7 @@ class OperatorBackend : public Backend {
     for (const auto& parameter : parameters) {
       if (parameter.touched) words_ = parameter.touched;
     }
+    if (words_) fixed_ids_ = network.fixed_ids();
   }
 
   at::Tensor accumulate(const StepInputs& step) override {
@@ -76,10 +80,12 @@ class OperatorBackend : public Backend {
   /// Notes the rows of the table of words that get a gradient.
   void touch_words(const data::Batch& batch) const {
     if (!words_) return;
-    for (const auto id : batch.input_ids) {
+    const auto touch = [this](std::int64_t id) {
       const auto row = static_cast<std::size_t>(id);
       if (row < words_->rows()) words_->insert(row);  // the operator refuses other ids
-    }
+    };
+    std::ranges::for_each(batch.input_ids, touch);
+    std::ranges::for_each(fixed_ids_, touch);
   }
 
   /// Returns the states of a frozen encoder: kept ones, or the result of compute().
@@ -116,6 +122,7 @@ class OperatorBackend : public Backend {
   bool keeps_tokens_;
   FrozenStates frozen_states_;
   std::shared_ptr<tensor::RowSet> words_;  ///< `touched` of the table of words on a device
+  std::vector<std::int64_t> fixed_ids_ = {};
 };
 
 }  // namespace seqtrain::model

@@ -89,11 +89,8 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
   return layers;
 }
 
-/// Lets the backend of a device tell which rows of the table of words get a gradient: those of a
-/// batch's ids. A network that does not describe its layers may read others, as BART's decoder
-/// does.
+/// Lets the backend of a device tell which rows of the table of words get a gradient.
 inline void track_words(LoadedNetwork& loaded) {
-  if (!loaded.network->layers()) return;
   for (tensor::Parameter& parameter : loaded.parameters) {
     if (parameter.role != Role::words || !parameter.gradient.defined()) continue;
     const auto rows = static_cast<std::size_t>(parameter.value.size(0));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
@@ -49,6 +50,9 @@ class BartEncoder {
                      {.object = "modules.json"},
                      "use a sentence encoder with the mean of all tokens"};
   }
+
+  /// Returns the id with which each text begins in the decoder.
+  [[nodiscard]] std::vector<std::int64_t> fixed_ids() const { return {start_id_}; }
 
   /// Returns [rows, hidden]. On a processor throws `InputError` if a row has no end-of-sequence
   /// token. Other devices would have to be waited for; they take such a row's last token.
