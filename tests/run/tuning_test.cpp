@@ -10,7 +10,8 @@ namespace {
 
 TEST(DevFigure, IsReadFromMetricsByItsName) {
   const auto metrics = json::Document::parse(
-      R"({"dev": {"accuracy": 0.5, "loss": 1.5, "examples": 4, "metrics": {"matthews": 0.25, "rare_f1": 0.125, "odd_f1": null},
+      R"({"dev": {"accuracy": 0.5, "loss": 1.5, "examples": 4,
+          "metrics": {"matthews": 0.25, "rare_f1": 0.125, "odd_f1": null},
           "macro_average": {"f1": 0.75}}})",
       "metrics.json");
   EXPECT_EQ(dev_figure(metrics.root(), "accuracy"), 0.5);

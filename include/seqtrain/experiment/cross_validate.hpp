@@ -26,6 +26,7 @@
 #include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/no_tokens.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/experiment/several_runs.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/page/cross_validation.hpp>
 #include <seqtrain/report/table.hpp>
@@ -51,7 +52,8 @@ class CrossValidation {
       : given_{given},
         parser_{parser},
         log_{storages.log},
-        local_{with_local_inputs(demand_train_file(given), storages)},
+        local_{
+            with_local_inputs(demand_train_file(given, "--folds divides its examples"), storages)},
         directory_{given.run_directory(name)},
         job_{open_job_dir(given.job_dir, storages)},
         labels_{local_.choose_labels([](const auto&, const std::string&) {})} {
@@ -80,11 +82,6 @@ class CrossValidation {
   }
 
  private:
-  static const cli::TrainFlags& demand_train_file(const cli::TrainFlags& flags) {
-    if (!flags.train_file.empty() || !flags.dataset.empty()) return flags;
-    throw InputError{"is needed", {.object = "--train-file"}, "--folds divides its examples"};
-  }
-
   /// Tells whether the run of a fold is to be kept.
   [[nodiscard]] static bool is_finished(const cli::TrainFlags& flags) {
     std::error_code none;
@@ -106,7 +103,7 @@ class CrossValidation {
     const auto file = directory() / "folds.json";
     std::error_code none;
     if (given_.continues_by_itself() && std::filesystem::exists(file, none)) {
-      return check_settings(file, settings);
+      return check_settings(file, settings, "a cross-validation");
     }
     directory_.create();
     std::filesystem::remove(directory_.metrics(), none);
@@ -116,17 +113,6 @@ class CrossValidation {
     out.begin_object();
     train::append(out, "settings", settings);
     write_file_atomically(file, out.end_object().text() + "\n");
-  }
-
-  static void check_settings(const std::filesystem::path& file, const train::Pairs& settings) {
-    const auto document = json::Document::load(file);
-    const auto had = train::pairs_in(document.root(), "settings");
-    for (const auto& [name, value] : settings) {
-      if (train::value_in(had, name) == value) continue;
-      throw InputError{"belongs to a cross-validation with another " + name,
-                       {.object = file.string()},
-                       "name another --output-dir, or pass --overwrite without --resume"};
-    }
   }
 
   /// Reads the results of all folds, and writes those of the cross-validation.

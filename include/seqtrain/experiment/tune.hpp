@@ -32,6 +32,7 @@
 #include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/push_to_hub.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/experiment/several_runs.hpp>
 #include <seqtrain/experiment/teacher.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
@@ -63,7 +64,7 @@ class Tuning {
       : bound_{bound},
         parser_{parser},
         log_{storages.log},
-        given_{demand_train_file(bound)},
+        given_{demand_train_file(bound, "--tune trains on its examples")},
         directory_{given_.run_directory(name)} {
     (void)open_job_dir(given_.job_dir, storages);
     const PushToHub may_push{given_, log_};
@@ -115,11 +116,6 @@ class Tuning {
   }
 
  private:
-  static const cli::TrainFlags& demand_train_file(const cli::TrainFlags& flags) {
-    if (!flags.train_file.empty() || !flags.dataset.empty()) return flags;
-    throw InputError{"is needed", {.object = "--train-file"}, "--tune trains on its examples"};
-  }
-
   /// Returns the fingerprint of the teacher, or "" if there is none.
   static std::string teacher_of(const cli::TrainFlags& flags, const storage::Options& storages) {
     if (flags.teacher.empty()) return {};
@@ -169,7 +165,7 @@ class Tuning {
     std::error_code none;
     const bool is_there = std::filesystem::exists(file(), none);
     if (is_there && given_.continues_by_itself()) {
-      check_settings();
+      check_settings(file(), tuning_.settings, "a tuning");
       continues_ = true;
     } else if (is_there && !given_.overwrite) {
       throw InputError{"already holds a tuning: tune.json is there",
@@ -184,17 +180,6 @@ class Tuning {
       throw InputError{"already holds a run that is no tuning: " + std::string{name} + " is there",
                        {.object = directory().string()},
                        "name another directory, or pass --overwrite to replace it"};
-    }
-  }
-
-  void check_settings() const {
-    const auto document = json::Document::load(file());
-    const auto had = train::pairs_in(document.root(), "settings");
-    for (const auto& [name, value] : tuning_.settings) {
-      if (train::value_in(had, name) == value) continue;
-      throw InputError{"belongs to a tuning with another " + name,
-                       {.object = file().string()},
-                       "name another --output-dir, or pass --overwrite without --resume"};
     }
   }
 

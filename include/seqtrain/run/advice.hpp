@@ -19,6 +19,7 @@
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/train/selection.hpp>
 
 namespace seqtrain::run {
@@ -262,9 +263,7 @@ inline std::string best_of_several(const AdviceFacts& facts) {
   if (facts.tuned_trials == 0) return {};
   const std::string remedy =
       facts.has_test ? "report those of the test file" : "a --test-file gives figures to report";
-  return "the values of this run are the best of " + std::to_string(facts.tuned_trials) +
-         " trials on dev, so its dev figures are a little too good" +
-         remedies(facts, {{"test-file", remedy}});
+  return best_of_trials(facts.tuned_trials) + remedies(facts, {{"test-file", remedy}});
 }
 
 /// A rule with its name.

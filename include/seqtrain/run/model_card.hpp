@@ -17,6 +17,7 @@
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/run/results.hpp>
+#include <seqtrain/run/trials.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::run {
@@ -210,8 +211,9 @@ inline std::string results_table(std::string_view split,
   }
   if (results.dev) text += detail::results_table("dev", *results.dev);
   if (results.dev && results.tuned_trials > 0) {
-    text += "\nThe values of this run are the best of " + std::to_string(results.tuned_trials) +
-            " trials on dev, so its dev figures are a little too good.\n";
+    std::string sentence = best_of_trials(results.tuned_trials);
+    sentence.front() = 'T';
+    text += "\n" + sentence + ".\n";
   }
   if (results.test && !detail::test_is_dev(results.flags)) {
     text += detail::results_table("test", *results.test);

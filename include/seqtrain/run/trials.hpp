@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace seqtrain::run {
 /// The part of a model that is trained.
 enum class TrainedPart { all, adapters, head };
 
-/// What a tuning searches. The rest has the values of the flags, given or chosen.
+/// The values that a tuning searches. All others are those of the flags, given or chosen.
 struct SearchSpace {
   bool learning_rate = true;
   bool epochs = true;
@@ -82,6 +83,12 @@ struct Trial {
     }
   }
   return trials;
+}
+
+/// Returns the sentence, without its period, that warns of the dev figures of a tuned run.
+[[nodiscard]] inline std::string best_of_trials(std::size_t trials) {
+  return "the values of this run are the best of " + std::to_string(trials) +
+         " trials on dev, so its dev figures are a little too good";
 }
 
 /// A round of successive halving: so many trials have runs of a share of a whole run's steps.

@@ -48,7 +48,7 @@ struct TrialRecord {
   std::vector<TrialResult> runs = {};
 };
 
-/// What `tune.json` holds.
+/// The trials of a tuning and its winner, as `tune.json` has them.
 struct Tuning {
   std::string metric = {};  ///< name of the figure that decides
   std::vector<TrialRecord> trials = {};
