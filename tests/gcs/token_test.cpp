@@ -18,7 +18,7 @@ namespace {
 /// Credentials that count their calls, and fail or wait on request.
 class Scripted final : public gcs::Credentials {
  public:
-  [[nodiscard]] gcs::Token fetch(const gcs::TokenContext&, std::string_view) const override {
+  [[nodiscard]] gcs::Token fetch(const http::FetchContext&, std::string_view) const override {
     const int number = ++fetched;
     const std::lock_guard lock{gate};
     if (failing) throw InputError{"refused"};

@@ -16,11 +16,11 @@ bool fits(Checksum checksum, const std::string& content = digits) {
 
 // The values are those of the catalogue of parametrised CRC algorithms, and of md5sum.
 TEST(S3Checksum, KnowsEachKind) {
-  EXPECT_EQ(detail::number_text(std::uint32_t{0xCBF43926}), "y/Q5Jg==");
+  EXPECT_EQ(http::base64_of(std::uint32_t{0xCBF43926}), "y/Q5Jg==");
   const Checksum known[] = {
-      {Checksum::crc32c, detail::number_text(std::uint32_t{0xE3069283})},
-      {Checksum::crc32, detail::number_text(std::uint32_t{0xCBF43926})},
-      {Checksum::crc64nvme, detail::number_text(std::uint64_t{0xAE8B14860A799888})},
+      {Checksum::crc32c, http::base64_of(std::uint32_t{0xE3069283})},
+      {Checksum::crc32, http::base64_of(std::uint32_t{0xCBF43926})},
+      {Checksum::crc64nvme, http::base64_of(std::uint64_t{0xAE8B14860A799888})},
       {Checksum::md5, "25f9e794323b453885f5181f1b624d0b"}};
   for (const auto& checksum : known) {
     EXPECT_TRUE(fits(checksum)) << checksum.text;

@@ -203,14 +203,14 @@ class FakeS3 {
   Answer put(const ServerRequest& request, const std::string& name) {
     if (auto refusal = check_conditions(request, name)) return *refusal;
     const auto sum = request.header("x-amz-checksum-crc32c");
-    if (has_checksums && sum != s3::crc32c_text(Crc32c{}.update(request.body))) {
+    if (has_checksums && sum != http::base64_of(Crc32c{}.update(request.body).value())) {
       return problem(400, "BadDigest", "The CRC32C you specified did not match");
     }
     const auto& object =
         store(name, {request.body, request.header("x-amz-meta-seqtrain-write"), sum});
     Answer answer{200, {{"ETag", '"' + object.etag + '"'}}, {}};
     // A service that damages what it stores says so by its checksum.
-    const auto stored = s3::crc32c_text(Crc32c{}.update(object.bytes));
+    const auto stored = http::base64_of(Crc32c{}.update(object.bytes).value());
     if (has_checksums) answer.headers.push_back({"x-amz-checksum-crc32c", stored});
     return answer;
   }
@@ -293,7 +293,7 @@ class FakeS3 {
     if (found == uploads_.end()) return problem(404, "NoSuchUpload", "no such upload");
     auto& parts = found->second.parts;
     if (request.method == "PUT") {
-      const auto sum = s3::crc32c_text(Crc32c{}.update(request.body));
+      const auto sum = http::base64_of(Crc32c{}.update(request.body).value());
       if (request.header("x-amz-checksum-crc32c") != sum) return problem(400, "BadDigest", "part");
       parts[std::stoi(query.at("partNumber"))] = request.body;
       return {200, {{"ETag", '"' + md5(request.body) + '"'}}, {}};
@@ -320,10 +320,10 @@ class FakeS3 {
     auto object = joined(parts);
     object.token = upload.token;
     object.crc32c = request.header("x-amz-checksum-crc32c");
-    const auto whole = s3::crc32c_text(Crc32c{}.update(object.bytes));
+    const auto whole = http::base64_of(Crc32c{}.update(object.bytes).value());
     if (has_checksums && object.crc32c != whole) return problem(400, "BadDigest", "whole");
     auto& stored = store(name, std::move(object));
-    if (has_checksums) stored.crc32c = s3::crc32c_text(Crc32c{}.update(stored.bytes));
+    if (has_checksums) stored.crc32c = http::base64_of(Crc32c{}.update(stored.bytes).value());
     uploads_.erase(id);
     return {200, {}, "<CompleteMultipartUploadResult/>"};
   }
@@ -338,7 +338,7 @@ class FakeS3 {
 /// Keys that are numbered by how often they were fetched.
 class CountingKeys final : public s3::Credentials {
  public:
-  [[nodiscard]] http::Fresh<s3::Keys> fetch(const s3::KeyContext&) const override {
+  [[nodiscard]] http::Fresh<s3::Keys> fetch(const http::FetchContext&) const override {
     const auto number = std::to_string(++fetched_);
     return {{"key", "secret", "token-" + number}, http::Seconds{3600}};
   }

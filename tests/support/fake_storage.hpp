@@ -169,7 +169,7 @@ class FakeStorage {
     writer.begin_object().member("name", name);
     writer.member("generation", std::to_string(object.generation));
     writer.member("size", std::to_string(object.bytes.size()));
-    writer.member("crc32c", gcs::crc32c_text(Crc32c{}.update(object.bytes)));
+    writer.member("crc32c", http::base64_of(Crc32c{}.update(object.bytes).value()));
     writer.member("contentType", object.content_type);
     return writer.member("updated", "2026-01-31T09:05:00.250Z").end_object().text();
   }
@@ -284,7 +284,7 @@ class FakeStorage {
     const auto document = json::Document::parse(body.substr(meta, meta_end - meta), "metadata");
     const std::string name{document.root().at("name").string()};
     auto bytes = body.substr(content, end - content);
-    if (document.root().at("crc32c").string() != gcs::crc32c_text(Crc32c{}.update(bytes))) {
+    if (document.root().at("crc32c").string() != http::base64_of(Crc32c{}.update(bytes).value())) {
       return problem(400, "Provided CRC32C doesn't match");
     }
     auto& objects = buckets_[bucket];
@@ -324,7 +324,7 @@ class FakeStorage {
   }
 
   Answer finish(const ServerRequest& request, Upload& upload, Bucket& bucket) {
-    const auto sum = gcs::crc32c_text(Crc32c{}.update(upload.bytes));
+    const auto sum = http::base64_of(Crc32c{}.update(upload.bytes).value());
     const auto given = request.header("X-Goog-Hash");
     if (!given.empty() && given != "crc32c=" + sum)
       return problem(400, "Provided CRC32C doesn't match");

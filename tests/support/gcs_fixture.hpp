@@ -27,7 +27,7 @@ namespace seqtrain::tests {
 /// Credentials that return token-1, token-2, …
 class CountingCredentials final : public gcs::Credentials {
  public:
-  [[nodiscard]] gcs::Token fetch(const gcs::TokenContext&, std::string_view) const override {
+  [[nodiscard]] gcs::Token fetch(const http::FetchContext&, std::string_view) const override {
     return {"token-" + std::to_string(++fetched_), http::Seconds{3600}};
   }
   [[nodiscard]] std::string account() const override { return "someone@example.com"; }

@@ -178,4 +178,17 @@ class Cache {
   std::filesystem::path directory_;
 };
 
+/// Returns a local path as it is, and for an address of a cloud's client the verified local copy of
+/// the file or directory in `cache_directory`. open() returns the client, which is asked for only
+/// then. Throws `InputError` if it cannot be fetched.
+template <class Open>
+std::filesystem::path localize(const std::string& path_or_uri,
+                               const std::filesystem::path& cache_directory, const Open& open) {
+  using Client = decltype(open());
+  if (!Client::Uri::has(path_or_uri)) return path_or_uri;
+  const auto uri = Client::Uri::parse(path_or_uri);
+  const auto client = open();
+  return Cache<Client>{cache_directory}.fetch(client, uri);
+}
+
 }  // namespace seqtrain::buckets

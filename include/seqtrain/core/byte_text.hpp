@@ -98,6 +98,14 @@ void append_little_endian(std::string& bytes, T number) {
   for (std::size_t i = 0; i < sizeof number; ++i) bytes += static_cast<char>(number >> (8 * i));
 }
 
+/// Returns a text without the blanks at its ends.
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view text,
+                                                 std::string_view blanks = " \t\r\n") noexcept {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
 /// Returns two lower-case hexadecimal digits for each byte.
 [[nodiscard]] inline std::string hex(std::span<const unsigned char> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";

@@ -108,22 +108,14 @@ class Client {
   void read(const ObjectInfo& object, std::uint64_t offset, std::uint64_t size,
             const http::BodySink& sink) const {
     const Operation operation{object.uri.text(), "storage.objects.get"};
-    auto attempts = service_->retry(operation);
-    const auto end = offset + size;
-    const auto counting = [&](std::span<const std::byte> bytes) {
-      sink(bytes);
-      offset += bytes.size();
-      attempts.progressed();
-    };
-    while (offset < end) {
-      const auto before = offset;
-      const auto response =
-          service_->attempt(attempts, range(object, offset, end, counting), operation);
-      if (response) check_range(*response, operation, before, end);
-      if (response && offset < end && !attempts.wait("the answer is too short")) {
-        throw Error{"the service's answers are too short", {.object = object.uri.text()}};
-      }
-    }
+    service_->read(
+        operation, offset, size, sink,
+        [&](std::uint64_t begin, std::uint64_t end, const http::BodySink& into) {
+          return range(object, begin, end, into);
+        },
+        [&](const http::Response& response) {
+          if (!response.succeeded()) service_->fail(response, operation);
+        });
   }
 
   /// Reads a whole object into `sink`. Throws after the last byte if the checksum is wrong.
@@ -258,17 +250,6 @@ class Client {
             .headers = {{"Range", bytes}, {"Accept-Encoding", "gzip"}},
             .max_answer = end - begin,
             .sink = sink};
-  }
-
-  void check_range(const http::Response& response, const Operation& operation, std::uint64_t begin,
-                   std::uint64_t end) const {
-    if (!response.succeeded()) service_->fail(response, operation);
-    const auto range = response.find("Content-Range").value_or("");
-    const auto wanted = "bytes " + std::to_string(begin) + "-";
-    const bool whole = response.status == 200 && begin == 0;
-    if (whole || (response.status == 206 && range.starts_with(wanted) && end > begin)) return;
-    throw http::TrustError{"the service sent another range than was asked for",
-                           {.object = operation.object}};
   }
 
   std::unique_ptr<Service> service_;

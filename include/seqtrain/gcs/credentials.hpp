@@ -83,7 +83,9 @@ inline http::Request form_post(
 /// No identity, for emulators and public objects.
 class Anonymous final : public Credentials {
  public:
-  [[nodiscard]] Token fetch(const TokenContext&, std::string_view) const override { return {}; }
+  [[nodiscard]] Token fetch(const http::FetchContext&, std::string_view) const override {
+    return {};
+  }
   [[nodiscard]] std::string account() const override { return "an anonymous caller"; }
 };
 
@@ -101,7 +103,8 @@ class ServiceAccount final : public Credentials {
 
   explicit ServiceAccount(Options options) : options_{std::move(options)} {}
 
-  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view scope) const override {
+  [[nodiscard]] Token fetch(const http::FetchContext& context,
+                            std::string_view scope) const override {
     const auto assertion =
         options_.key.sign(header(), claims(context.timing.wall_seconds(), scope));
     std::string body;
@@ -143,7 +146,7 @@ class AuthorizedUser final : public Credentials {
 
   explicit AuthorizedUser(Options options) : options_{std::move(options)} {}
 
-  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view) const override {
+  [[nodiscard]] Token fetch(const http::FetchContext& context, std::string_view) const override {
     std::string body;
     const auto request = detail::form_post(options_.token_url,
                                            {{"grant_type", "refresh_token"},
@@ -167,7 +170,8 @@ class Impersonated final : public Credentials {
                std::vector<std::string> delegates)
       : source_{std::move(source)}, url_{std::move(url)}, delegates_{std::move(delegates)} {}
 
-  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view scope) const override {
+  [[nodiscard]] Token fetch(const http::FetchContext& context,
+                            std::string_view scope) const override {
     const auto own = source_->fetch(context, scope::platform);
     const auto body = question(scope);
     const http::Request request{
@@ -202,7 +206,7 @@ class MachineAccount final : public Credentials {
  public:
   explicit MachineAccount(http::Url server) : server_{std::move(server)} {}
 
-  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view) const override {
+  [[nodiscard]] Token fetch(const http::FetchContext& context, std::string_view) const override {
     return fetch_token(context, question("instance/service-accounts/default/token"), account());
   }
   [[nodiscard]] std::string account() const override { return "the machine's service account"; }

@@ -41,7 +41,8 @@ class ExternalAccount final : public Credentials {
 
   explicit ExternalAccount(Options options) : options_{std::move(options)} {}
 
-  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view scope) const override {
+  [[nodiscard]] Token fetch(const http::FetchContext& context,
+                            std::string_view scope) const override {
     const auto subject = subject_token(context);
     const auto extra = project_option();
     std::vector<std::pair<std::string_view, std::string_view>> fields{
@@ -72,7 +73,7 @@ class ExternalAccount final : public Credentials {
     return writer.text();
   }
 
-  [[nodiscard]] std::string subject_token(const TokenContext& context) const {
+  [[nodiscard]] std::string subject_token(const http::FetchContext& context) const {
     const auto& place = options_.place;
     auto text = place.file.empty() ? ask(context) : read(place.file);
     if (place.json_field.empty()) {
@@ -90,7 +91,7 @@ class ExternalAccount final : public Credentials {
     return text.str();
   }
 
-  [[nodiscard]] std::string ask(const TokenContext& context) const {
+  [[nodiscard]] std::string ask(const http::FetchContext& context) const {
     const http::Request request{.url = options_.place.url, .headers = options_.place.headers};
     auto response = ask_for_token(context, request, "subject token");
     if (response.succeeded()) return std::move(response.body);

@@ -21,14 +21,6 @@
 
 namespace seqtrain::gcs {
 
-/// Returns a checksum as the service writes it: four bytes, the highest first, in base64.
-inline std::string crc32c_text(Crc32c checksum) {
-  const auto value = checksum.value();
-  const char bytes[4] = {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
-                         static_cast<char>(value >> 8), static_cast<char>(value)};
-  return http::base64({bytes, 4});
-}
-
 /// Reads a checksum as the service writes it. Returns nothing if `text` is not one.
 inline std::optional<Crc32c> parse_crc32c(std::string_view text) {
   const auto bytes = decode_base64(text, Base64::standard);
@@ -36,7 +28,7 @@ inline std::optional<Crc32c> parse_crc32c(std::string_view text) {
   std::uint32_t value = 0;
   for (const char byte : *bytes) value = value << 8 | static_cast<unsigned char>(byte);
   const Crc32c checksum{value};
-  if (crc32c_text(checksum) != text) return {};
+  if (http::base64_of(checksum.value()) != text) return {};
   return checksum;
 }
 
@@ -103,7 +95,7 @@ inline std::string with_precondition(std::string query, const WriteOptions& opti
 inline std::string metadata(const Uri& uri, const WriteOptions& options, Crc32c checksum) {
   json::Writer writer;
   writer.begin_object().member("name", uri.name).member("contentType", options.content_type);
-  return writer.member("crc32c", crc32c_text(checksum)).end_object().text();
+  return writer.member("crc32c", http::base64_of(checksum.value())).end_object().text();
 }
 
 /// Returns a line that does not occur in the content.

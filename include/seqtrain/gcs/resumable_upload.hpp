@@ -109,7 +109,8 @@ class ResumableUpload {
                           .url = session_,
                           .headers = {{"Content-Range", "bytes " + range + "/" + total}}};
     if (filled_ > 0) request.body = {{buffer_.get(), filled_}};
-    if (ended_) request.headers.push_back({"X-Goog-Hash", "crc32c=" + crc32c_text(checksum_)});
+    if (ended_)
+      request.headers.push_back({"X-Goog-Hash", "crc32c=" + http::base64_of(checksum_.value())});
     return request;
   }
 

@@ -83,23 +83,6 @@ class Service : public http::Calls<Service, Operation> {
                            {.object = base.origin()}};
   }
 
-  /// Sends one request with its token. Renews a refused token once, and follows redirects.
-  http::Response exchange(http::Request request, const Operation&) {
-    for (int redirects = 0; redirects <= 5; ++redirects) {
-      auto response = authorised(request);
-      const auto location = response.redirection();
-      if (!location) return response;
-      request.url = trusted(*location, request.url);
-      if (response.status == 303) request.method = "GET", request.body.clear();
-    }
-    throw http::TrustError{"redirected too often", {.object = options_.endpoint.origin()}};
-  }
-
-  /// Returns why a request with this answer is sent again, or nothing.
-  static std::optional<std::string> repeats(const http::Response& response) {
-    return http::reason_to_repeat(response);
-  }
-
   /// Throws the error that an answer reports.
   [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
     const auto text = message(response);
@@ -120,6 +103,26 @@ class Service : public http::Calls<Service, Operation> {
     }
   }
 
+ private:
+  friend class http::Calls<Service, Operation>;
+
+  /// Sends one request with its token. Renews a refused token once, and follows redirects.
+  http::Response exchange(http::Request request, const Operation&) {
+    for (int redirects = 0; redirects <= 5; ++redirects) {
+      auto response = authorised(request);
+      const auto location = response.redirection();
+      if (!location) return response;
+      request.url = trusted(*location, request.url);
+      if (response.status == 303) request.method = "GET", request.body.clear();
+    }
+    throw http::TrustError{"redirected too often", {.object = options_.endpoint.origin()}};
+  }
+
+  /// Returns why a request with this answer is sent again, or nothing.
+  static std::optional<std::string> repeats(const http::Response& response) {
+    return http::reason_to_repeat(response);
+  }
+
   /// Throws the error for a request that got no answer.
   [[noreturn]] void give_up(const http::TransportError& error, const Operation& operation) const {
     const auto problem = std::string{"the service cannot be reached: "} + error.what();
@@ -127,7 +130,6 @@ class Service : public http::Calls<Service, Operation> {
     throw InputError{problem, {.object = operation.object}, "see STORAGE_EMULATOR_HOST"};
   }
 
- private:
   static bool is_google(const std::string& host) {
     const auto below = [&](std::string_view domain) { return host.ends_with(domain); };
     return below(".googleapis.com") || below(".google.com") || below(".googleusercontent.com");

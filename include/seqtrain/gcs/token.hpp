@@ -25,14 +25,6 @@ inline constexpr const char* storage = "https://www.googleapis.com/auth/devstora
 inline constexpr const char* platform = "https://www.googleapis.com/auth/cloud-platform";
 }  // namespace scope
 
-/// The services that credentials need to fetch a token.
-struct TokenContext {
-  http::Transport& transport;
-  const http::RetryPolicy& retry;
-  const http::Timing& timing;
-  const http::Log& log;
-};
-
 /// An identity for which tokens can be fetched. `TokenSource` keeps the tokens.
 class Credentials {
  public:
@@ -43,7 +35,8 @@ class Credentials {
 
   /// Fetches a token. Throws `InputError` if the identity is refused, and `Error` if nobody
   /// answers.
-  [[nodiscard]] virtual Token fetch(const TokenContext& context, std::string_view scope) const = 0;
+  [[nodiscard]] virtual Token fetch(const http::FetchContext& context,
+                                    std::string_view scope) const = 0;
 
   /// Returns the name of the identity, for messages.
   [[nodiscard]] virtual std::string account() const = 0;
@@ -53,20 +46,9 @@ class Credentials {
 
 /// Sends a request for a token, with retries. An error shows only OAuth's `error` and
 /// `error_description`, no other part of the request or the answer.
-inline http::Response ask_for_token(const TokenContext& context, const http::Request& request,
+inline http::Response ask_for_token(const http::FetchContext& context, const http::Request& request,
                                     const std::string& what) {
-  http::Retry retry{context.retry, context.timing, context.log, what};
-  const auto fail = [&](const http::Response& response) {
-    throw Error{*http::reason_to_repeat(response),
-                {.object = what + " at " + request.url.origin()}};
-  };
-  const auto give_up = [](const http::TransportError&) { throw; };
-  while (true) {
-    auto response = http::attempt(
-        retry, context.timing, [&] { return context.transport.send(request); },
-        &http::reason_to_repeat, fail, give_up);
-    if (response) return *std::move(response);
-  }
+  return http::ask(context, request, what, what + " at " + request.url.origin());
 }
 
 namespace detail {
@@ -117,7 +99,7 @@ inline Token read_token(const http::Response& response, const http::Timing& timi
 }
 
 /// Asks for the token of the identity `who`. Throws as `Credentials::fetch` does.
-inline Token fetch_token(const TokenContext& context, const http::Request& request,
+inline Token fetch_token(const http::FetchContext& context, const http::Request& request,
                          const std::string& who, std::string_view token_field = "access_token") {
   const auto answer = ask_for_token(context, request, "token for " + who);
   return read_token(answer, context.timing, who, token_field);
@@ -127,7 +109,7 @@ inline Token fetch_token(const TokenContext& context, const http::Request& reque
 class TokenSource {
  public:
   /// All objects that `context` refers to must outlive this object.
-  TokenSource(std::unique_ptr<Credentials> credentials, TokenContext context)
+  TokenSource(std::unique_ptr<Credentials> credentials, http::FetchContext context)
       : credentials_{std::move(credentials)},
         context_{context},
         token_{"the token", [this] { return fetch(); }, context_.timing, context_.log} {}
@@ -151,7 +133,7 @@ class TokenSource {
   }
 
   std::unique_ptr<Credentials> credentials_;
-  TokenContext context_;
+  http::FetchContext context_;
   http::Renewed<std::string> token_;
 };
 

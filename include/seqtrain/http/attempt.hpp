@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timing.hpp>
 
@@ -30,6 +32,32 @@ std::optional<Response> attempt(Retry& attempts, const Timing& timing, const Sen
     if (!attempts.wait(error.what())) give_up(error);
   }
   return {};
+}
+
+/// The services that an identity needs to fetch a secret, such as a token.
+struct FetchContext {
+  Transport& transport;
+  const RetryPolicy& retry;
+  const Timing& timing;
+  const Log& log;
+};
+
+/// Sends a request until an answer comes that needs no other attempt, whatever its status. Throws
+/// `Error`, which has only the status and `place`, or `TransportError` if no more attempts are
+/// allowed. The log names `what` is asked for.
+inline Response ask(const FetchContext& context, const Request& request, const std::string& what,
+                    const std::string& place) {
+  Retry retry{context.retry, context.timing, context.log, what};
+  const auto fail = [&](const Response& response) {
+    throw Error{*reason_to_repeat(response), {.object = place}};
+  };
+  const auto give_up = [](const TransportError&) { throw; };
+  while (true) {
+    auto response = attempt(
+        retry, context.timing, [&] { return context.transport.send(request); }, &reason_to_repeat,
+        fail, give_up);
+    if (response) return *std::move(response);
+  }
 }
 
 }  // namespace seqtrain::http

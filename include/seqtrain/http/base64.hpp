@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -17,6 +18,15 @@ inline std::string base64(std::string_view bytes) {
                                       static_cast<int>(bytes.size()));
   text.resize(static_cast<std::size_t>(length));
   return text;
+}
+
+/// Encodes an unsigned number's bytes, the highest first, in base64: the form of storage services'
+/// checksums.
+template <std::unsigned_integral T>
+std::string base64_of(T number) {
+  std::string bytes;
+  for (std::size_t i = sizeof number; i-- > 0;) bytes += static_cast<char>(number >> (8 * i));
+  return base64(bytes);
 }
 
 /// Encodes bytes in the alphabet for URLs without padding (RFC 4648, section 5), as a JWT needs it.

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/http/attempt.hpp>
@@ -11,8 +15,8 @@
 
 namespace seqtrain::http {
 
-/// What the clients of all storage services do with a request: they repeat it if that may help, and
-/// can be cancelled. `Service` derives from this class. It has `options()` with `retry`, `timing`
+/// The calls of a storage service: a request is repeated if that may help, and can be cancelled.
+/// `Service` derives from this class. It has `options()` with `retry`, `timing`
 /// and `log`; `exchange(request, operation)`, which sends a request; `repeats(response)`, which
 /// tells as `reason_to_repeat` whether another attempt may help; and `fail(response, operation)`
 /// and `give_up(error, operation)`, which throw. `Operation` has `place()`, which messages name.
@@ -61,6 +65,35 @@ class Calls {
         });
   }
 
+  /// Reads `size` bytes from `offset` on into `sink`. After a broken connection it continues at the
+  /// byte that it had reached. range(begin, end, into) returns the request for a range, whose bytes
+  /// go to `into`, and refuse(response) throws if an answer is not one with bytes. Throws
+  /// `TrustError` if another range comes.
+  template <class Range, class Refuse>
+  void read(const Operation& operation, std::uint64_t offset, std::uint64_t size,
+            const BodySink& sink, const Range& range, const Refuse& refuse) {
+    const Where where{.object = operation.place()};
+    auto attempts = retry(operation);
+    const auto end = offset + size;
+    const auto counting = [&](std::span<const std::byte> bytes) {
+      sink(bytes);
+      offset += bytes.size();
+      attempts.progressed();
+    };
+    while (offset < end) {
+      const auto before = offset;
+      const auto response = attempt(attempts, range(offset, end, counting), operation);
+      if (!response) continue;
+      refuse(*response);
+      if (!has_range(*response, before, end)) {
+        throw TrustError{"the service sent another range than was asked for", where};
+      }
+      if (offset < end && !attempts.wait("the answer is too short")) {
+        throw Error{"the service's answers are too short", where};
+      }
+    }
+  }
+
  protected:
   Calls() = default;
   ~Calls() = default;
@@ -70,6 +103,13 @@ class Calls {
  private:
   [[nodiscard]] Service& self() { return static_cast<Service&>(*this); }
   [[nodiscard]] const Service& self() const { return static_cast<const Service&>(*this); }
+
+  static bool has_range(const Response& response, std::uint64_t begin, std::uint64_t end) {
+    const auto range = response.find("Content-Range").value_or("");
+    const auto wanted = "bytes " + std::to_string(begin) + "-";
+    const bool whole = response.status == 200 && begin == 0;
+    return whole || (response.status == 206 && range.starts_with(wanted) && end > begin);
+  }
 
   void throw_if_cancelled(const Operation& operation) const {
     if (stop_.stop_requested()) throw Error{"was cancelled", {.object = operation.place()}};

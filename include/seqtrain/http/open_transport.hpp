@@ -12,6 +12,12 @@ namespace seqtrain::http {
 [[nodiscard]] SEQTRAIN_SEPARATE std::unique_ptr<Transport> open_transport(
     TransportOptions options = {});
 
+/// Returns a transport for the metadata server of a cloud's machine, which answers at once if it is
+/// there.
+[[nodiscard]] inline std::unique_ptr<Transport> open_probe() {
+  return open_transport({.deadlines = {Seconds{1}, Seconds{1}, Seconds{2}, Seconds{3}}});
+}
+
 }  // namespace seqtrain::http
 
 #ifndef SEQTRAIN_SEPARATE_COMPILATION

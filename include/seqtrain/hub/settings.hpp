@@ -9,18 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/http/message.hpp>
 
 namespace seqtrain::hub {
 
 namespace detail {
-
-inline std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first);
-}
 
 /// Replaces a leading `~` of a path by the home directory.
 inline std::filesystem::path expanded(const std::string& path, const std::string& home) {
@@ -85,11 +80,11 @@ struct Settings {
   static std::string find_token(const Environment& environment,
                                 const std::filesystem::path& token_file) {
     const auto given = environment("HF_TOKEN");
-    auto token = detail::trimmed(
-        given ? *given : environment("HUGGING_FACE_HUB_TOKEN").value_or(std::string{}));
+    std::string token{
+        trimmed(given ? *given : environment("HUGGING_FACE_HUB_TOKEN").value_or(std::string{}))};
     if (!token.empty()) return token;
     std::ifstream file{token_file, std::ios::binary};
-    return detail::trimmed({std::istreambuf_iterator<char>{file}, {}});
+    return std::string{trimmed(std::string{std::istreambuf_iterator<char>{file}, {}})};
   }
 };
 

@@ -24,7 +24,7 @@ namespace seqtrain::s3 {
 
 /// The checksum of a whole object, as far as the service gives one.
 struct Checksum {
-  /// What the text is.
+  /// The kinds of `text`.
   enum Kind {
     none,
     crc32c,
@@ -40,14 +40,6 @@ struct Checksum {
 };
 
 namespace detail {
-
-/// Returns a number as the service writes it: its bytes, the highest first, in base64.
-template <class Number>
-std::string number_text(Number number) {
-  std::string bytes;
-  for (std::size_t i = sizeof number; i-- > 0;) bytes += static_cast<char>(number >> (8 * i));
-  return http::base64(bytes);
-}
 
 /// Computes a CRC whose polynomial has its bits reversed, as gzip does.
 template <class Number, Number polynomial>
@@ -122,11 +114,6 @@ inline std::string md5_of_parts(buckets::ByteSource& content, std::uint64_t size
 
 }  // namespace detail
 
-/// Returns a CRC-32C as the service writes it.
-inline std::string crc32c_text(Crc32c checksum) {
-  return detail::number_text(checksum.value());
-}
-
 /// Returns an ETag without its quotes.
 inline std::string plain_etag(std::string_view etag) {
   if (etag.size() >= 2 && etag.starts_with('"') && etag.ends_with('"')) {
@@ -170,12 +157,11 @@ inline bool fits(const Checksum& checksum, Crc32c known, buckets::ByteSource& co
                  std::uint64_t size) {
   switch (checksum.kind) {
     case Checksum::crc32c:
-      return checksum.text == crc32c_text(known);
+      return checksum.text == http::base64_of(known.value());
     case Checksum::crc32:
-      return checksum.text == detail::number_text(detail::sum_of<detail::Crc32>(content).value());
+      return checksum.text == http::base64_of(detail::sum_of<detail::Crc32>(content).value());
     case Checksum::crc64nvme:
-      return checksum.text ==
-             detail::number_text(detail::sum_of<detail::Crc64Nvme>(content).value());
+      return checksum.text == http::base64_of(detail::sum_of<detail::Crc64Nvme>(content).value());
     case Checksum::md5:
       return checksum.text == hex(detail::sum_of<detail::Md5>(content).digest());
     case Checksum::md5_of_parts:

@@ -159,7 +159,7 @@ class Client {
     const auto token = random_token();
     auto request = detail::object_request("PUT", uri);
     request.headers = {{"Content-Type", "application/octet-stream"},
-                       {"x-amz-checksum-crc32c", crc32c_text(checksum)},
+                       {"x-amz-checksum-crc32c", http::base64_of(checksum.value())},
                        {token_header, token}};
     detail::add_condition(request, options);
     request.body = {bytes};
@@ -172,7 +172,7 @@ class Client {
             .etag = plain_etag(response.find("ETag").value_or("")),
             .size = bytes.size(),
             .written_by = token,
-            .checksum = {Checksum::crc32c, crc32c_text(checksum)}};
+            .checksum = {Checksum::crc32c, http::base64_of(checksum.value())}};
   }
   ObjectInfo put(const Uri& uri, std::string_view text, const WriteOptions& options = {}) const {
     return put(uri, http::bytes_of(text), options);
@@ -184,22 +184,17 @@ class Client {
   void read(const ObjectInfo& object, std::uint64_t offset, std::uint64_t size,
             const http::BodySink& sink) const {
     const Operation operation{object.uri, "s3:GetObject"};
-    auto attempts = service_->retry(operation);
-    const auto end = offset + size;
-    const auto counting = [&](std::span<const std::byte> bytes) {
-      sink(bytes);
-      offset += bytes.size();
-      attempts.progressed();
-    };
-    while (offset < end) {
-      const auto before = offset;
-      const auto response =
-          service_->attempt(attempts, range(object, offset, end, counting), operation);
-      if (response) check_range(*response, operation, before, end);
-      if (response && offset < end && !attempts.wait("the answer is too short")) {
-        throw Error{"the service's answers are too short", {.object = object.uri.text()}};
-      }
-    }
+    service_->read(
+        operation, offset, size, sink,
+        [&](std::uint64_t begin, std::uint64_t end, const http::BodySink& into) {
+          return range(object, begin, end, into);
+        },
+        [&](const http::Response& response) {
+          if (response.status == 412) {
+            throw NotFound{"the object has been overwritten", {.object = object.uri.text()}};
+          }
+          if (!response.succeeded()) service_->fail(response, operation);
+        });
   }
 
   /// Throws `WrongChecksum` unless a content has the object's checksum. `checksum` is the
@@ -353,20 +348,6 @@ class Client {
     request.max_answer = end - begin;
     request.sink = sink;
     return request;
-  }
-
-  void check_range(const http::Response& response, const Operation& operation, std::uint64_t begin,
-                   std::uint64_t end) const {
-    if (response.status == 412) {
-      throw NotFound{"the object has been overwritten", {.object = operation.uri.text()}};
-    }
-    if (!response.succeeded()) service_->fail(response, operation);
-    const auto range = response.find("Content-Range").value_or("");
-    const auto wanted = "bytes " + std::to_string(begin) + "-";
-    const bool whole = response.status == 200 && begin == 0;
-    if (whole || (response.status == 206 && range.starts_with(wanted) && end > begin)) return;
-    throw http::TrustError{"the service sent another range than was asked for",
-                           {.object = operation.uri.text()}};
   }
 
   std::unique_ptr<Service> service_;

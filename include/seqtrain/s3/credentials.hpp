@@ -29,14 +29,6 @@
 /// The identities that Amazon's libraries know, and S3 needs.
 namespace seqtrain::s3 {
 
-/// The services that credentials need to fetch keys.
-struct KeyContext {
-  http::Transport& transport;
-  const http::RetryPolicy& retry;
-  const http::Timing& timing;
-  const http::Log& log;
-};
-
 /// An identity for which keys can be fetched.
 class Credentials {
  public:
@@ -46,7 +38,7 @@ class Credentials {
   virtual ~Credentials() = default;
 
   /// Fetches keys. Throws `InputError` if the identity is refused, and `Error` if nobody answers.
-  [[nodiscard]] virtual http::Fresh<Keys> fetch(const KeyContext& context) const = 0;
+  [[nodiscard]] virtual http::Fresh<Keys> fetch(const http::FetchContext& context) const = 0;
 
   /// Returns the name of the identity, for messages.
   [[nodiscard]] virtual std::string account() const = 0;
@@ -89,19 +81,9 @@ inline Keys checked(Keys keys, const std::string& who) {
 }
 
 /// Sends a request for keys, with retries. An error shows only the status.
-inline http::Response ask_for_keys(const KeyContext& context, const http::Request& request,
+inline http::Response ask_for_keys(const http::FetchContext& context, const http::Request& request,
                                    const std::string& who) {
-  http::Retry retry{context.retry, context.timing, context.log, "keys of " + who};
-  const auto fail = [&](const http::Response& response) {
-    throw Error{*http::reason_to_repeat(response), {.object = "keys of " + who}};
-  };
-  const auto give_up = [](const http::TransportError&) { throw; };
-  while (true) {
-    auto response = http::attempt(
-        retry, context.timing, [&] { return context.transport.send(request); },
-        &http::reason_to_repeat, fail, give_up);
-    if (response) return *std::move(response);
-  }
+  return http::ask(context, request, "keys of " + who, "keys of " + who);
 }
 
 /// Reads `{"AccessKeyId": …, "SecretAccessKey": …, "SessionToken" or "Token": …, "Expiration": …}`.
@@ -135,7 +117,7 @@ inline std::string read_secret(const std::filesystem::path& file) {
 /// No identity, for public objects.
 class Anonymous final : public Credentials {
  public:
-  [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext&) const override { return {}; }
+  [[nodiscard]] http::Fresh<Keys> fetch(const http::FetchContext&) const override { return {}; }
   [[nodiscard]] std::string account() const override { return "an anonymous caller"; }
 };
 
@@ -145,7 +127,9 @@ class GivenKeys final : public Credentials {
   GivenKeys(Keys keys, std::string source)
       : keys_{detail::checked(std::move(keys), source)}, source_{std::move(source)} {}
 
-  [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext&) const override { return {keys_, {}}; }
+  [[nodiscard]] http::Fresh<Keys> fetch(const http::FetchContext&) const override {
+    return {keys_, {}};
+  }
   [[nodiscard]] std::string account() const override { return "the keys of " + source_; }
 
  private:
@@ -158,7 +142,7 @@ class KeyProgram final : public Credentials {
  public:
   explicit KeyProgram(std::string command) : command_{std::move(command)} {}
 
-  [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext& context) const override {
+  [[nodiscard]] http::Fresh<Keys> fetch(const http::FetchContext& context) const override {
     constexpr std::size_t longest = std::size_t{1} << 20;
     std::FILE* const pipe = ::popen(command_.c_str(), "re");
     if (pipe == nullptr) throw Error{"cannot be started", {.object = account()}};
@@ -183,7 +167,7 @@ class ContainerKeys final : public Credentials {
   ContainerKeys(http::Url url, std::string token, std::filesystem::path token_file)
       : url_{std::move(url)}, token_{std::move(token)}, token_file_{std::move(token_file)} {}
 
-  [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext& context) const override {
+  [[nodiscard]] http::Fresh<Keys> fetch(const http::FetchContext& context) const override {
     http::Request request{.url = url_};
     const auto token = token_file_.empty() ? token_ : detail::read_secret(token_file_);
     if (!token.empty()) request.headers.push_back({"Authorization", token});
@@ -207,7 +191,7 @@ class MachineRole final : public Credentials {
  public:
   explicit MachineRole(http::Url server) : server_{std::move(server)} {}
 
-  [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext& context) const override {
+  [[nodiscard]] http::Fresh<Keys> fetch(const http::FetchContext& context) const override {
     const auto session = detail::ask_for_keys(context, session_request(), account());
     if (!session.succeeded()) fail(session);
     const std::string folder = "/latest/meta-data/iam/security-credentials/";
@@ -236,7 +220,7 @@ class MachineRole final : public Credentials {
     return request;
   }
 
-  [[nodiscard]] http::Response ask(const KeyContext& context, const std::string& path,
+  [[nodiscard]] http::Response ask(const http::FetchContext& context, const std::string& path,
                                    const std::string& session) const {
     http::Request request{.url = server_, .headers = {{"x-aws-ec2-metadata-token", session}}};
     request.url.target = path;
@@ -271,7 +255,7 @@ class AssumedRole final : public Credentials {
 
   explicit AssumedRole(Options options) : options_{std::move(options)} {}
 
-  [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext& context) const override {
+  [[nodiscard]] http::Fresh<Keys> fetch(const http::FetchContext& context) const override {
     const auto keys = options_.source ? options_.source->fetch(context).value : Keys{};
     constexpr std::int64_t allowed = 5 * 60;
     const auto now = context.timing.wall_seconds();
@@ -286,7 +270,7 @@ class AssumedRole final : public Credentials {
 
  private:
   /// Asks for the role by a request that is signed for a time, if there are keys.
-  [[nodiscard]] http::Response ask(const KeyContext& context, const Keys& keys,
+  [[nodiscard]] http::Response ask(const http::FetchContext& context, const Keys& keys,
                                    std::time_t time) const {
     const auto body = question();
     http::Request request{.method = "POST",
@@ -362,7 +346,7 @@ class SsoLogin final : public Credentials {
 
   explicit SsoLogin(Options options) : options_{std::move(options)} {}
 
-  [[nodiscard]] http::Fresh<Keys> fetch(const KeyContext& context) const override {
+  [[nodiscard]] http::Fresh<Keys> fetch(const http::FetchContext& context) const override {
     const std::string advice = "run `aws sso login`";
     std::error_code ignored;
     if (!std::filesystem::exists(options_.token_file, ignored)) {

@@ -53,8 +53,7 @@ inline Client open_client(const ClientOptions& options = {}) {
   auto service = detail::service_options(options, around);
   std::unique_ptr<Credentials> credentials = std::make_unique<Anonymous>();
   if (!options.anonymous) {
-    const auto probe = http::open_transport(
-        {.deadlines = {http::Seconds{1}, http::Seconds{1}, http::Seconds{2}, http::Seconds{3}}});
+    const auto probe = http::open_probe();
     credentials = find_credentials(around, *probe);
   }
   auto transport =
@@ -70,10 +69,7 @@ inline Client open_client(const ClientOptions& options = {}) {
 inline std::filesystem::path localize(const std::string& path_or_uri,
                                       const std::filesystem::path& cache_directory,
                                       const http::Log& log = {}) {
-  if (!Uri::has(path_or_uri)) return path_or_uri;
-  const auto uri = Uri::parse(path_or_uri);
-  const auto client = open_client({.log = log});
-  return buckets::Cache<Client>{cache_directory}.fetch(client, uri);
+  return buckets::localize(path_or_uri, cache_directory, [&] { return open_client({.log = log}); });
 }
 
 }  // namespace seqtrain::s3

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 
@@ -52,12 +53,6 @@ class Profiles {
   static const Profile* in(const Sections& sections, std::string_view name) {
     const auto found = sections.find(name);
     return found == sections.end() ? nullptr : &found->second;
-  }
-
-  static std::string_view trimmed(std::string_view text) {
-    const auto begin = std::min(text.find_first_not_of(" \t\r"), text.size());
-    const auto end = text.find_last_not_of(" \t\r");
-    return end == text.npos ? std::string_view{} : text.substr(begin, end + 1 - begin);
   }
 
   /// Returns the section that a line `[name]` opens, or null if it is of no use here.

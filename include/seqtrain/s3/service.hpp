@@ -55,7 +55,7 @@ struct Operation {
   [[nodiscard]] std::string place() const { return uri.text(); }
 };
 
-/// What an answer says about an error. The other parts of such an answer may have secrets.
+/// The parts of an answer that tell about an error. Its other parts may have secrets.
 struct Problem {
   std::string code = {};
   std::string message = {};
@@ -228,8 +228,8 @@ class Service : public http::Calls<Service, Operation> {
     return found == regions_.end() ? options_.region : found->second;
   }
 
-  /// Returns the region that a refusal names. Some services name it in every answer, so a refusal
-  /// of something else is told apart by its code.
+  /// Returns the region that a refusal names. Some services name it in every answer, so the code
+  /// of a refusal with status 400 must be that of a wrong region, or there must be none.
   static std::optional<std::string> region_of(const http::Response& response) {
     if (response.status != 301 && response.status != 307 && response.status != 400) return {};
     const auto problem = Problem::of(response);

@@ -80,19 +80,13 @@ inline std::string date_text(std::time_t time) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts)};
 }
 
-inline std::string trimmed(std::string_view text) {
-  const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
-  const auto end = text.find_last_not_of(" \t") + 1;
-  return std::string{text.substr(begin, end > begin ? end - begin : 0)};
-}
-
 /// Returns the headers in lower case, sorted by name.
 inline std::vector<http::Header> canonical_headers(const http::Request& request) {
   std::vector<http::Header> headers{{"host", request.url.authority()}};
   for (const auto& [name, value] : request.headers) {
     auto lower = name;
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    headers.push_back({std::move(lower), trimmed(value)});
+    headers.push_back({std::move(lower), std::string{trimmed(value, " \t")}});
   }
   std::ranges::sort(headers, {}, &http::Header::name);
   return headers;

@@ -96,7 +96,7 @@ class PartedUpload {
     auto request = object_request(
         "PUT", operation_.uri,
         "partNumber=" + std::to_string(i + 1) + "&uploadId=" + http::percent_encode(upload_));
-    request.headers = {{"x-amz-checksum-crc32c", crc32c_text(parts_[i].checksum)}};
+    request.headers = {{"x-amz-checksum-crc32c", http::base64_of(parts_[i].checksum.value())}};
     request.body = {bytes};
     const auto response = call(request);
     if (!response.succeeded()) client_.service().fail(response, operation_);
@@ -114,7 +114,7 @@ class PartedUpload {
       const auto etag = plain_etag(parts_[i].etag);
       if (etag.find_first_of("<>&\"") != etag.npos) throw Error{"an ETag is broken", where()};
       text += "<Part><PartNumber>" + std::to_string(i + 1) + "</PartNumber><ETag>\"" + etag +
-              "\"</ETag><ChecksumCRC32C>" + crc32c_text(parts_[i].checksum) +
+              "\"</ETag><ChecksumCRC32C>" + http::base64_of(parts_[i].checksum.value()) +
               "</ChecksumCRC32C></Part>";
     }
     return text + "</CompleteMultipartUpload>";
@@ -127,7 +127,7 @@ class PartedUpload {
     auto request =
         object_request("POST", operation_.uri, "uploadId=" + http::percent_encode(upload_));
     request.headers = {{"Content-Type", "application/xml"},
-                       {"x-amz-checksum-crc32c", crc32c_text(whole)},
+                       {"x-amz-checksum-crc32c", http::base64_of(whole.value())},
                        {"x-amz-checksum-type", "FULL_OBJECT"}};
     request.body = {http::bytes_of(body)};
     bool repeated = false;
@@ -165,7 +165,7 @@ class PartedUpload {
     }
     if (stored.written_by != token_) return;  // another writer was later
     const bool known = stored.checksum.kind == Checksum::crc32c;
-    const bool right = !known || stored.checksum.text == crc32c_text(whole);
+    const bool right = !known || stored.checksum.text == http::base64_of(whole.value());
     if (right && stored.size == *file_.size()) return;
     client_.remove(operation_.uri);
     throw Error{"the stored object differs in size or checksum from what was sent and was removed",
