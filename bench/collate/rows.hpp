@@ -40,7 +40,7 @@ struct Epoch {
 
   data::EncodedSet set{30'522, 0};
   data::PlanOptions options;
-  data::Plan plan;
+  data::BatchPlan plan;
   std::size_t bytes = 0;
   std::size_t tokens = 0;
 };

@@ -9,7 +9,7 @@
 namespace seqtrain::bench {
 namespace {
 
-void report(benchmark::State& state, const data::Plan& plan,
+void report(benchmark::State& state, const data::BatchPlan& plan,
             const std::vector<std::uint32_t>& lengths) {
   PlanCheck check{lengths};
   for (std::size_t i = 0; i < plan.size(); ++i) check.add(plan[i]);

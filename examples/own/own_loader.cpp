@@ -16,7 +16,7 @@ std::vector<std::size_t> lengths_of(const data::EncodedSet& set) {
 }
 
 /// Returns the batches of two plans in turns. The rows of the second one follow those of the first.
-data::Plan in_turns(data::Plan first, const data::Plan& second) {
+data::BatchPlan in_turns(data::BatchPlan first, const data::BatchPlan& second) {
   const auto groups = static_cast<std::uint32_t>(first.order.size());
   const auto rows = static_cast<std::uint32_t>(first.rows.size());
   for (const std::uint32_t row : second.rows) first.rows.push_back(rows + row);

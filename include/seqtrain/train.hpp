@@ -12,5 +12,5 @@
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/selection.hpp>
+#include <seqtrain/train/step_batches.hpp>
 #include <seqtrain/train/stopped.hpp>
-#include <seqtrain/train/window.hpp>

@@ -19,8 +19,8 @@
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/options.hpp>
+#include <seqtrain/train/step_batches.hpp>
 #include <seqtrain/train/stopped.hpp>
-#include <seqtrain/train/window.hpp>
 
 namespace seqtrain {
 
@@ -113,7 +113,7 @@ class Trainer {
     const auto [epoch, done, steps] = fit.state.position;
     const std::int64_t of = loader_.batches_in(epoch);
     if (steps == fit.length.steps || done == of) return;
-    train::Window<B> window{fit.options.gradient_accumulation_steps, done, of};
+    train::StepBatches<B> window{fit.options.gradient_accumulation_steps, done, of};
     train::for_each_batch(loader_, epoch, done, [&](const B& batch) {
       if (!window.add(batch)) return true;
       step(fit, window.batches(), of, parts...);

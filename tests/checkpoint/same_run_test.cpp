@@ -29,7 +29,7 @@ struct SameRunTest : testing::Test {
 
   RunDescription run{
       .id = "run_1", .steps = 12, .settings = {{"seed", "1"}}, .fit = {{"examples", "100"}}};
-  train::Plan plan{.steps = 12, .settings = {{"examples", "100"}}};
+  train::FitPlan plan{.steps = 12, .settings = {{"examples", "100"}}};
   train::CheckpointOptions options{.settings = {{"seed", "1"}}};
 };
 

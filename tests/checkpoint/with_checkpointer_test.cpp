@@ -101,7 +101,7 @@ TEST_F(WithCheckpointerTest, CopiesOfTwoStoresLieInTwoFoldersOfTheCache) {
 
 TEST_F(WithCheckpointerTest, ACheckpointerAmongTheArgumentsComesFirst) {
   struct Keeping {
-    std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
+    std::optional<train::SavedFit> restore(const train::FitPlan&) { return {}; }
     void save(train::Moment, const train::FitView&) { ++saves; }
     static std::string problem() { return "none of yours"; }
     int saves = 0;

@@ -27,7 +27,7 @@ Lengths some_lengths(std::size_t count) {
   return lengths;
 }
 
-std::vector<std::vector<std::uint32_t>> batches_of(const Plan& plan) {
+std::vector<std::vector<std::uint32_t>> batches_of(const BatchPlan& plan) {
   std::vector<std::vector<std::uint32_t>> batches;
   for (std::size_t i = 0; i < plan.size(); ++i)
     batches.emplace_back(plan[i].begin(), plan[i].end());
@@ -41,7 +41,7 @@ std::size_t width_of(std::span<const std::uint32_t> rows, const Lengths& lengths
   return options.padded(longest);
 }
 
-double padding_share(const Plan& plan, const Lengths& lengths) {
+double padding_share(const BatchPlan& plan, const Lengths& lengths) {
   std::size_t cells = 0;
   std::size_t tokens = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -51,19 +51,19 @@ double padding_share(const Plan& plan, const Lengths& lengths) {
   return 1 - static_cast<double>(tokens) / static_cast<double>(cells);
 }
 
-TEST(Plan, LeavesLongRowsAloneIfTheyMayBe) {
+TEST(BatchPlan, LeavesLongRowsAloneIfTheyMayBe) {
   const Lengths lengths{30, 10, 40, 10, 10, 10, 99};
   const PlanOptions options{.tokens_per_batch = 30, .long_rows_alone = true, .order = Order::file};
   EXPECT_EQ(batches_of(make_plan(lengths, options, 1, 0)),
             (std::vector<std::vector<std::uint32_t>>{{0}, {1}, {2}, {3, 4, 5}, {6}}));
 }
 
-TEST(Plan, HasEachRowOnce) {
+TEST(BatchPlan, HasEachRowOnce) {
   for (const std::size_t count : {0, 1, 31, 32, 33, 5'000}) {
     const Lengths lengths = some_lengths(count);
     for (const auto order : {Order::bucket, Order::shuffle, Order::file}) {
       for (const std::size_t tokens : {0, 1'000}) {
-        const Plan plan = make_plan(
+        const BatchPlan plan = make_plan(
             lengths, {.tokens_per_batch = tokens, .order = order, .bucket_pool = 20}, 1, 2);
         std::vector<std::uint32_t> rows;
         for (const auto& batch : batches_of(plan)) {
@@ -77,8 +77,9 @@ TEST(Plan, HasEachRowOnce) {
   }
 }
 
-TEST(Plan, FillsEveryBatchButOne) {
-  const Plan plan = make_plan(some_lengths(1'003), {.batch_size = 10, .bucket_pool = 10}, 1, 2);
+TEST(BatchPlan, FillsEveryBatchButOne) {
+  const BatchPlan plan =
+      make_plan(some_lengths(1'003), {.batch_size = 10, .bucket_pool = 10}, 1, 2);
   EXPECT_EQ(plan.size(), 101u);
   std::multiset<std::size_t> sizes;
   for (std::size_t i = 0; i < plan.size(); ++i) sizes.insert(plan[i].size());
@@ -86,13 +87,13 @@ TEST(Plan, FillsEveryBatchButOne) {
   EXPECT_EQ(sizes.count(3), 1u);
 }
 
-TEST(Plan, NeverExceedsTheCapOnTokens) {
+TEST(BatchPlan, NeverExceedsTheCapOnTokens) {
   const Lengths lengths = some_lengths(5'000);
   for (const auto order : {Order::bucket, Order::shuffle, Order::file}) {
     for (const std::size_t multiple : {1, 8, 64}) {
       const PlanOptions options{
           .tokens_per_batch = 1'024, .pad_to_multiple_of = multiple, .order = order};
-      const Plan plan = make_plan(lengths, options, 3, 0);
+      const BatchPlan plan = make_plan(lengths, options, 3, 0);
       std::size_t cells = 0;
       for (std::size_t i = 0; i < plan.size(); ++i) {
         const std::size_t own = plan[i].size() * width_of(plan[i], lengths, options);
@@ -105,7 +106,7 @@ TEST(Plan, NeverExceedsTheCapOnTokens) {
   }
 }
 
-TEST(Plan, NamesARowThatIsAboveTheCapAlone) {
+TEST(BatchPlan, NamesARowThatIsAboveTheCapAlone) {
   const Lengths lengths{5, 6, 17, 4};
   EXPECT_EQ(tests::problem_of([&] { make_plan(lengths, {.tokens_per_batch = 16}, 0, 0); }),
             "batches: tokens_per_batch: example 2 has 17 ids, more than a batch may have; a "
@@ -115,7 +116,7 @@ TEST(Plan, NamesARowThatIsAboveTheCapAlone) {
   EXPECT_EQ(make_plan(Lengths{17}, {.tokens_per_batch = 17}, 0, 0).size(), 1u);
 }
 
-TEST(Plan, FollowsFromLengthsSeedAndEpoch) {
+TEST(BatchPlan, FollowsFromLengthsSeedAndEpoch) {
   const Lengths lengths = some_lengths(2'000);
   const PlanOptions options{.batch_size = 16};
   const auto first = batches_of(make_plan(lengths, options, 5, 1));
@@ -124,17 +125,17 @@ TEST(Plan, FollowsFromLengthsSeedAndEpoch) {
   EXPECT_NE(batches_of(make_plan(lengths, options, 6, 1)), first);
 }
 
-TEST(Plan, IsTheSameOnEveryMachine) {
-  const Plan plan = make_plan(Lengths{3, 1, 4, 1, 5, 9, 2, 6}, {.batch_size = 3}, 42, 7);
+TEST(BatchPlan, IsTheSameOnEveryMachine) {
+  const BatchPlan plan = make_plan(Lengths{3, 1, 4, 1, 5, 9, 2, 6}, {.batch_size = 3}, 42, 7);
   const std::vector<std::vector<std::uint32_t>> expected{{0, 2, 4}, {7, 5}, {1, 3, 6}};
   EXPECT_EQ(batches_of(plan), expected);
 }
 
-TEST(Plan, KeepsBatchesOfSimilarLengthTogetherIfAsked) {
+TEST(BatchPlan, KeepsBatchesOfSimilarLengthTogetherIfAsked) {
   const Lengths lengths = some_lengths(20'000);
   constexpr std::size_t together = 8;
   const PlanOptions options{.batch_size = 10, .batches_together = together};
-  const Plan plan = make_plan(lengths, options, 5, 1);
+  const BatchPlan plan = make_plan(lengths, options, 5, 1);
   const auto batches = batches_of(plan);
   ASSERT_EQ(batches.size(), 2'000u);
   std::size_t apart = 0;
@@ -153,20 +154,21 @@ TEST(Plan, KeepsBatchesOfSimilarLengthTogetherIfAsked) {
   EXPECT_EQ(sorted, make_plan(lengths, {.batch_size = 10, .order = Order::file}, 5, 1).order);
 }
 
-TEST(Plan, LeavesTheBatchesThatAreNoGroupAtTheEnd) {
-  const Plan plan = make_plan(some_lengths(110), {.batch_size = 10, .batches_together = 4}, 5, 1);
+TEST(BatchPlan, LeavesTheBatchesThatAreNoGroupAtTheEnd) {
+  const BatchPlan plan =
+      make_plan(some_lengths(110), {.batch_size = 10, .batches_together = 4}, 5, 1);
   ASSERT_EQ(plan.size(), 11u);
   EXPECT_EQ((std::vector<std::uint32_t>{plan.order.end() - 3, plan.order.end()}),
             (std::vector<std::uint32_t>{8, 9, 10}));
 }
 
-TEST(Plan, KeepsTheFilesOrderIfAsked) {
-  const Plan plan =
+TEST(BatchPlan, KeepsTheFilesOrderIfAsked) {
+  const BatchPlan plan =
       make_plan(Lengths{9, 1, 5, 7, 3}, {.batch_size = 2, .order = Order::file}, 1, 1);
   EXPECT_EQ(batches_of(plan), (std::vector<std::vector<std::uint32_t>>{{0, 1}, {2, 3}, {4}}));
 }
 
-TEST(Plan, PadsLittleAndMixesBatches) {
+TEST(BatchPlan, PadsLittleAndMixesBatches) {
   const Lengths lengths = some_lengths(20'000);
   const auto share = [&](const PlanOptions& options) {
     return padding_share(make_plan(lengths, options, 1, 1), lengths);
@@ -176,7 +178,7 @@ TEST(Plan, PadsLittleAndMixesBatches) {
   EXPECT_LT(share({.bucket_pool = 50}), share({.bucket_pool = 20}));
   EXPECT_GT(share({.order = Order::shuffle}), 0.4);
   EXPECT_NEAR(share({.order = Order::shuffle}), share({.bucket_pool = 1}), 0.01);
-  const Plan plan = make_plan(lengths, {.batch_size = 32}, 1, 1);
+  const BatchPlan plan = make_plan(lengths, {.batch_size = 32}, 1, 1);
   std::size_t rises = 0;
   for (std::size_t i = 1; i < plan.size(); ++i) {
     rises += lengths[plan[i].front()] > lengths[plan[i - 1].front()] ? 1 : 0;
@@ -184,14 +186,14 @@ TEST(Plan, PadsLittleAndMixesBatches) {
   EXPECT_NEAR(static_cast<double>(rises), static_cast<double>(plan.size()) / 2, 60);
 }
 
-TEST(Plan, SortsLengthsOfAnySize) {
+TEST(BatchPlan, SortsLengthsOfAnySize) {
   const Lengths lengths{70'000, 3, 5'000'000, 4'096, 0, 4'095, 4'294'967'295, 70'000};
   std::vector<std::uint32_t> rows = detail::first_numbers(lengths.size());
   detail::LengthSorter{}.sort(rows, lengths);
   EXPECT_EQ(rows, (std::vector<std::uint32_t>{4, 1, 5, 3, 0, 7, 2, 6}));
 }
 
-TEST(Plan, RefusesOptionsOutOfRange) {
+TEST(BatchPlan, RefusesOptionsOutOfRange) {
   EXPECT_THROW(make_plan(Lengths{1}, {.batch_size = 0}, 0, 0), InputError);
   EXPECT_THROW(make_plan(Lengths{1}, {.pad_to_multiple_of = 0}, 0, 0), InputError);
   EXPECT_THROW(make_plan(Lengths{1}, {.bucket_pool = 0}, 0, 0), InputError);

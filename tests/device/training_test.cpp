@@ -259,7 +259,7 @@ TEST_F(Fit, SkipsAStepWhoseGradientsAreNotFiniteOrStopsThere) {
 
 TEST_F(Fit, ACheckpointWaitsOnceForTheDevice) {
   struct Checkpointer {
-    std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
+    std::optional<train::SavedFit> restore(const train::FitPlan&) { return {}; }
     void save(train::Moment moment, const train::FitView& fit) {
       if (moment != train::Moment::step) return;
       tests::reset_device_counts();

@@ -28,7 +28,7 @@ struct FakeCheckpointer {
   int saves = 0;
   std::vector<weights::TensorView> views = {};
 
-  std::optional<train::SavedFit> restore(const train::Plan&) {
+  std::optional<train::SavedFit> restore(const train::FitPlan&) {
     if (refuses) throw InputError{"belongs to another run"};
     if (!has_fit) return {};
     train::State state{.position = {.epoch = 1, .batch = 2, .step = 7}, .skipped_steps = 3};

@@ -88,7 +88,7 @@ using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 const std::vector<std::int32_t> six_labels{0, 1, 0, 2, 0, 1};
 
-std::vector<Pair> pairs_of(const data::Plan& plan) {
+std::vector<Pair> pairs_of(const data::BatchPlan& plan) {
   std::vector<Pair> pairs;
   for (std::size_t batch = 0; batch < plan.size(); ++batch) {
     const auto rows = plan[batch];
@@ -120,7 +120,7 @@ TEST(PairPlan, HasAllPairsAndAsManyOfBothKinds) {
 }
 
 /// Returns the numbers of different rows in the batches of a plan.
-std::vector<std::size_t> distinct_rows(const data::Plan& plan) {
+std::vector<std::size_t> distinct_rows(const data::BatchPlan& plan) {
   std::vector<std::size_t> counts;
   for (std::size_t batch = 0; batch < plan.size(); ++batch) {
     counts.push_back(std::set<std::uint32_t>{plan[batch].begin(), plan[batch].end()}.size());

@@ -22,9 +22,9 @@
 namespace seqtrain::fuzz {
 
 /// Returns a prediction for each of a request's texts, which must be at most 100 and in UTF-8.
-std::vector<predict::Prediction> predictions_of(const serve::Request& request) {
+std::vector<predict::Prediction> predictions_of(const serve::PredictRequest& request) {
   require(request.texts.size() <= 100);
-  for (const serve::Text& text : request.texts) {
+  for (const serve::PredictInput& text : request.texts) {
     require(text::is_valid_utf8(text.text));
     require(text::is_valid_utf8(text.pair.value_or("")));
   }
@@ -43,7 +43,7 @@ const serve::RouteTable& table() {
 void read_body(std::string_view body) {
   accepts([&] { static_cast<void>(serve::tei::read_tokenize(body, 100)); });
   accepts([&] {
-    const serve::Request request =
+    const serve::PredictRequest request =
         serve::read_by_form(body, table().forms().predict, {.client_batch = 32, .texts = 100});
     require(!request.single || request.texts.size() == 1);
     const auto predictions = predictions_of(request);

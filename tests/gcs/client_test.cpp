@@ -138,10 +138,10 @@ TEST_F(Client, TellsThatThereIsNoBucket) {
 /// Returns a client whose service always answers `answer`.
 gcs::Client told(const std::string& answer) {
   return gcs::Client{
-      std::make_unique<gcs::Service>(std::make_unique<FakeTransport>([answer](const auto&) {
+      std::make_unique<gcs::Session>(std::make_unique<FakeTransport>([answer](const auto&) {
                                        return http::Response{200, {}, answer};
                                      }),
-                                     std::make_unique<gcs::Anonymous>(), gcs::ServiceOptions{})};
+                                     std::make_unique<gcs::Anonymous>(), gcs::SessionOptions{})};
 }
 
 TEST(ClientAnswers, ThatMakeNoSenseAreErrors) {
@@ -161,8 +161,8 @@ TEST(ClientList, EndsWhereAPageTokenRepeats) {
   auto repeating = std::make_unique<FakeTransport>([](const FakeTransport::Seen&) {
     return http::Response{200, {}, R"({"nextPageToken": "again"})"};
   });
-  const gcs::Client client{std::make_unique<gcs::Service>(
-      std::move(repeating), std::make_unique<gcs::Anonymous>(), gcs::ServiceOptions{})};
+  const gcs::Client client{std::make_unique<gcs::Session>(
+      std::move(repeating), std::make_unique<gcs::Anonymous>(), gcs::SessionOptions{})};
   try {
     (void)client.list({"bucket", "runs/"});
     FAIL() << "nothing thrown";

@@ -147,9 +147,9 @@ TEST_F(Download, ABoundOnTheWholeEndsWhatOnlyTrickles) {
 }
 
 TEST_F(Download, OfAServerThatIsNotThereIsAnError) {
-  const auto nobody = gcs::Client{std::make_unique<gcs::Service>(
+  const auto nobody = gcs::Client{std::make_unique<gcs::Session>(
       std::make_unique<http::BeastTransport>(), std::make_unique<gcs::Anonymous>(),
-      gcs::ServiceOptions{.endpoint = {"http", "127.0.0.1", "1"},
+      gcs::SessionOptions{.endpoint = {"http", "127.0.0.1", "1"},
                           .is_emulator = true,
                           .timing = time_.timing(),
                           .log = {}})};

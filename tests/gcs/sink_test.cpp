@@ -131,8 +131,8 @@ TEST(GcsSink, RefusesBadPlacesAndCredentialsAtOnce) {
 TEST(GcsSink, TakesAnEmulatorWithAndWithoutScheme) {
   for (const char* host : {"localhost:1234", "http://localhost:1234", "https://localhost:1234"}) {
     const auto client = gcs::open_client(surroundings({{"STORAGE_EMULATOR_HOST", host}}));
-    EXPECT_TRUE(client.service().options().is_emulator);
-    EXPECT_EQ(client.service().options().endpoint.authority(), "localhost:1234");
+    EXPECT_TRUE(client.session().options().is_emulator);
+    EXPECT_EQ(client.session().options().endpoint.authority(), "localhost:1234");
   }
 }
 

@@ -98,7 +98,7 @@ TEST(Activation, AddsMultipliesAndConverts) {
 /// Gated activations of rows whose inputs, values and factors are apart by different numbers.
 TEST(Activation, GatesAndTheirFactorsAgreeWithDifferences) {
   constexpr std::size_t rows = 3, n = 16, ld_x = 20, ld = 32, ld_factors = 64;
-  const Dropout dropout{5, 0.3};
+  const HashDropout dropout{5, 0.3};
   std::vector<float> x(rows * ld_x), gate(rows * ld_x), bias(n), gate_bias(n);
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = static_cast<float>(i) * 0.1F - 3;

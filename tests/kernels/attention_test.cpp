@@ -25,7 +25,7 @@ struct Additions {
 /// One head whose rows lie `ld` apart, and an objective sum(weights * attention).
 struct Problem {
   std::size_t length, queries, size;
-  Dropout dropout;
+  HashDropout dropout;
   Additions additions = {};
   std::size_t ld = 3 * size + 5;
   std::size_t distances = 2 * length - 1;
@@ -42,7 +42,7 @@ struct Problem {
     return values;
   }
 
-  [[nodiscard]] Head<float> head() const {
+  [[nodiscard]] AttentionHead<float> head() const {
     return {.q = qkv.data(),
             .k = qkv.data() + size,
             .v = qkv.data() + 2 * size,
@@ -143,8 +143,8 @@ struct Tables {
     return to;
   }
 
-  [[nodiscard]] Head<float> head(const Problem& p) {
-    Head<float> head = p.head();
+  [[nodiscard]] AttentionHead<float> head(const Problem& p) {
+    AttentionHead<float> head = p.head();
     if (p.additions.bias) head.d_bias = d_bias.data() + p.length - 1;
     head.vectors.ld = ld;
     head.vectors.zero = p.length - 1;

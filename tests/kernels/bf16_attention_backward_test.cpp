@@ -20,7 +20,7 @@ namespace {
 /// One head and the gradient of its result, in bfloat16 and the same numbers in fp32.
 struct BackwardProblem {
   std::size_t length, queries, size;
-  Dropout dropout = {};
+  HashDropout dropout = {};
   std::size_t sliding_window = no_sliding_window;
   bool has_bias = false;
   std::size_t ld = 3 * size + 2;
@@ -51,19 +51,19 @@ struct BackwardProblem {
     std::vector<float> d_bias(2 * length);
     std::vector<T> result(in_place ? 0 : length * ld);
     T* const d_q = in_place ? numbers.data() : result.data();
-    const Head<T> head{.q = numbers.data(),
-                       .k = numbers.data() + size,
-                       .v = numbers.data() + 2 * size,
-                       .ld = ld,
-                       .queries = queries,
-                       .length = length,
-                       .size = size,
-                       .dropout = dropout,
-                       .first = 1000,
-                       .sliding_window = sliding_window,
-                       .bias = has_bias ? bias.data() + length - 1 : nullptr,
-                       .d_bias = has_bias ? d_bias.data() + length - 1 : nullptr,
-                       .by_tiles = by_tiles};
+    const AttentionHead<T> head{.q = numbers.data(),
+                                .k = numbers.data() + size,
+                                .v = numbers.data() + 2 * size,
+                                .ld = ld,
+                                .queries = queries,
+                                .length = length,
+                                .size = size,
+                                .dropout = dropout,
+                                .first = 1000,
+                                .sliding_window = sliding_window,
+                                .bias = has_bias ? bias.data() + length - 1 : nullptr,
+                                .d_bias = has_bias ? d_bias.data() + length - 1 : nullptr,
+                                .by_tiles = by_tiles};
     const std::size_t floats = AttentionScratch::floats(length, size, sliding_window);
     std::vector<float> memory(floats + 1'000, 0.5F);
     backward(head, g.data(), size, d_q, d_q + size, d_q + 2 * size,

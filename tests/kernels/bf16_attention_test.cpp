@@ -36,7 +36,7 @@ struct Bf16Problem {
     return to_float(qkv[row * ld + column]);
   }
 
-  [[nodiscard]] Head<Bf16> head(std::size_t queries) const {
+  [[nodiscard]] AttentionHead<Bf16> head(std::size_t queries) const {
     return {.q = qkv.data(),
             .k = qkv.data() + size,
             .v = qkv.data() + 2 * size,
@@ -109,8 +109,8 @@ TEST_F(Bf16Attention, DropsWhatFp32Drops) {
   for (const bool by_tiles : {false, true}) {
     if (by_tiles && !tests::may_use_tiles()) continue;
     const Bf16Problem problem{300, 32, by_tiles};
-    Head<Bf16> head = problem.head(problem.length);
-    head.dropout = Dropout{9, 0.3};
+    AttentionHead<Bf16> head = problem.head(problem.length);
+    head.dropout = HashDropout{9, 0.3};
     head.first = 77;
     std::vector<float> memory(AttentionScratch::floats(problem.length, problem.size) + lanes);
     std::vector<Bf16> out(problem.length * problem.size), expected(out.size());
@@ -134,7 +134,7 @@ TEST_F(Bf16Attention, TakesWindowsAndWhatBelongsToDistances) {
   for (const std::size_t sliding_window :
        {std::size_t{1}, std::size_t{15}, std::size_t{64}, no_sliding_window}) {
     for (const int parts : {0, 1, 2, 3}) {
-      Head<Bf16> head = problem.head(problem.length);
+      AttentionHead<Bf16> head = problem.head(problem.length);
       head.sliding_window = sliding_window;
       if (parts % 2 == 1) head.bias = bias.data() + problem.length - 1;
       if (parts > 1) {
@@ -174,7 +174,7 @@ TEST_F(Bf16Attention, KeysOutOfReachHaveNoWeight) {
       const float value = key == 5 ? 1e30F : 0;
       std::fill_n(problem.qkv.data() + key * problem.ld + 64, 32, to_bf16(value));
     }
-    Head<Bf16> head = problem.head(problem.length);
+    AttentionHead<Bf16> head = problem.head(problem.length);
     head.sliding_window = 1;
     std::vector<float> memory(AttentionScratch::floats(problem.length, 32, 1) + lanes);
     std::vector<Bf16> out(problem.length * 32);

@@ -9,7 +9,7 @@
 namespace seqtrain::kernels {
 namespace {
 
-std::vector<float> factors(const Dropout& dropout, std::uint32_t first, std::size_t count) {
+std::vector<float> factors(const HashDropout& dropout, std::uint32_t first, std::size_t count) {
   std::vector<float> result(count);
   using Floats = Width<4>::Floats;
   for (std::size_t i = 0; i < count; i += width_of<Floats>) {
@@ -20,11 +20,11 @@ std::vector<float> factors(const Dropout& dropout, std::uint32_t first, std::siz
   return result;
 }
 
-TEST(Dropout, KeepsEverythingByDefault) {
+TEST(HashDropout, KeepsEverythingByDefault) {
   for (const float factor : factors({}, 5, 4096)) EXPECT_EQ(factor, 1.0F);
 }
 
-TEST(Dropout, DropsWithItsProbabilityAndScalesTheRest) {
+TEST(HashDropout, DropsWithItsProbabilityAndScalesTheRest) {
   constexpr std::size_t count = 1 << 20;
   for (const double probability : {0.1, 0.5}) {
     std::size_t dropped = 0;
@@ -40,15 +40,15 @@ TEST(Dropout, DropsWithItsProbabilityAndScalesTheRest) {
   }
 }
 
-TEST(Dropout, IsAFunctionOfTheIndex) {
-  const Dropout dropout{42, 0.3};
+TEST(HashDropout, IsAFunctionOfTheIndex) {
+  const HashDropout dropout{42, 0.3};
   const auto all = factors(dropout, 0, 256);
   const auto part = factors(dropout, 37, 64);
   for (std::size_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], all[37 + i]);
 }
 
-TEST(Dropout, IsTheSameInVectorsOfAnyWidth) {
-  const Dropout dropout{42, 0.3};
+TEST(HashDropout, IsTheSameInVectorsOfAnyWidth) {
+  const HashDropout dropout{42, 0.3};
   const auto expected = factors(dropout, 37, lanes);
   Width<8>::Floats eight = Width<8>::Floats{} + 1;
   dropout.apply(37, eight);
@@ -59,7 +59,7 @@ TEST(Dropout, IsTheSameInVectorsOfAnyWidth) {
 }
 
 /// Two sites, and neighbours of one site, agree as often as independent coins do.
-TEST(Dropout, SitesAndNeighboursAreIndependent) {
+TEST(HashDropout, SitesAndNeighboursAreIndependent) {
   constexpr std::size_t count = 1 << 18;
   const auto one = factors({1, 0.5}, 0, count);
   for (const std::uint64_t site : {std::uint64_t{2}, std::uint64_t{1} << 32}) {
@@ -76,8 +76,8 @@ TEST(Dropout, SitesAndNeighboursAreIndependent) {
   }
 }
 
-TEST(Dropout, DropsABlock) {
-  const Dropout dropout{42, 0.3};
+TEST(HashDropout, DropsABlock) {
+  const HashDropout dropout{42, 0.3};
   const auto expected = factors(dropout, 37, 64);
   std::vector<float> x(64, 3), y(64, 1);
   drop(x.data(), 32, dropout, 37, 32, y.data(), 32, 2, 32);

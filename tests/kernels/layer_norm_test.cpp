@@ -24,7 +24,7 @@ struct Norm {
   std::vector<float> x = noise(1, norm_rows*n), bias = noise(2, n),
                      residual = noise(3, norm_rows*n);
   std::vector<float> gamma = noise(4, n), beta = noise(5, n), weights = noise(6, norm_rows*n);
-  Dropout dropout{77, 0.25};
+  HashDropout dropout{77, 0.25};
 };
 
 /// sum(weights * LayerNorm(dropout(x + bias) + residual)) in double.

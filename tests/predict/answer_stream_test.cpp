@@ -178,14 +178,14 @@ TEST(AnswerStream, EndsAtATextWhoseLogitsAreNotFiniteIfItIsStrict) {
 
 using Lengths = std::vector<std::vector<std::size_t>>;
 
-void add(Window<tests::FakePredictor>& window, const tests::FakePredictor& predictor,
+void add(AnswerQueue<tests::FakePredictor>& window, const tests::FakePredictor& predictor,
          const std::string& text) {
   window.add(predictor.encode(text, {}, 100));
 }
 
-TEST(Window, AnswersInOrderWhatItPredictsByLength) {
+TEST(AnswerQueue, AnswersInOrderWhatItPredictsByLength) {
   const tests::FakePredictor predictor;
-  Window window{predictor, {.batch_size = 2, .answer = {.top_k = 1}}};
+  AnswerQueue window{predictor, {.batch_size = 2, .answer = {.top_k = 1}}};
   for (const auto* text : {"aaaaa", "b"}) add(window, predictor, text);
   window.add_error(InputError{"no text"});
   for (const auto* text : {"ccc", "dd"}) add(window, predictor, text);
@@ -197,10 +197,10 @@ TEST(Window, AnswersInOrderWhatItPredictsByLength) {
   EXPECT_EQ(window.answer(), "");
 }
 
-TEST(Window, NamesTheWindowThatDecided) {
+TEST(AnswerQueue, NamesTheWindowThatDecided) {
   tests::FakePredictor predictor;
   predictor.window = 4;
-  Window window{predictor, {.batch_size = 2, .answer = {.top_k = 1}}};
+  AnswerQueue window{predictor, {.batch_size = 2, .answer = {.top_k = 1}}};
   for (const auto* text : {"aaaaa", "b", "cccccccc"}) add(window, predictor, text);
   const std::string line = R"({"label":"letter","scores":{"letter":1})";
   EXPECT_EQ(window.answer(), line +
@@ -211,9 +211,9 @@ TEST(Window, NamesTheWindowThatDecided) {
                                  "\n");
 }
 
-TEST(Window, GrowsFromOneBatch) {
+TEST(AnswerQueue, GrowsFromOneBatch) {
   const tests::FakePredictor predictor;
-  Window window{predictor, {.batch_size = 2, .most_batches = 4}};
+  AnswerQueue window{predictor, {.batch_size = 2, .most_batches = 4}};
   std::vector<int> sizes;
   for (int i = 0, since = 0; i < 30; ++i) {
     add(window, predictor, "a");
@@ -226,9 +226,9 @@ TEST(Window, GrowsFromOneBatch) {
   EXPECT_EQ(sizes, (std::vector<int>{2, 4, 8, 8, 8}));
 }
 
-TEST(Window, StaysSmallWhileItIsNotFull) {
+TEST(AnswerQueue, StaysSmallWhileItIsNotFull) {
   const tests::FakePredictor predictor;
-  Window window{predictor, {.batch_size = 2}};
+  AnswerQueue window{predictor, {.batch_size = 2}};
   for (int i = 0; i < 5; ++i) {
     add(window, predictor, "a");
     static_cast<void>(window.answer());

@@ -69,8 +69,8 @@ TEST(Compared, NamesTheWindowThatDecided) {
   const tests::FakePredictor other;
   predictor.window = 4;
   const Compared compared{predictor, other};
-  Window answered{predictor};
-  Window window{compared};
+  AnswerQueue answered{predictor};
+  AnswerQueue window{compared};
   for (const auto* text : {"aaaaa", "b"}) {
     answered.add(predictor.encode(text, {}, 100));
     window.add(compared.encode(text, {}, 100));

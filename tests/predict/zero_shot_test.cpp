@@ -105,7 +105,7 @@ TEST(ZeroShot, ComputesThePairsOfAllTextsInBatchesBySize) {
 TEST(ZeroShot, AnswersAsAPredictorOfTheCandidateLabelsDoes) {
   const MadeNli model;
   const ZeroShot predictor{model, three};
-  Window window{predictor, {.answer = {.top_k = 1}}};
+  AnswerQueue window{predictor, {.answer = {.top_k = 1}}};
   window.add(predictor.encode("abc", {}, 100));
   const auto answer = window.answer();
   EXPECT_TRUE(answer.starts_with(R"({"label":"politics","scores":{"politics":0.4)")) << answer;

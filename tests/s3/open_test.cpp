@@ -15,7 +15,7 @@ namespace {
 /// An environment and a file of profiles.
 class S3Open : public testing::Test {
  protected:
-  s3::ServiceOptions options() {
+  s3::SessionOptions options() {
     const Environment environment = [this](const std::string& name) -> std::optional<std::string> {
       const auto found = variables_.find(name);
       if (found == variables_.end()) return {};

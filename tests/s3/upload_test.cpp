@@ -121,8 +121,8 @@ TEST_F(S3Upload, NeedsAnETagOfEachPart) {
 TEST_F(S3Upload, HasNoPartsThatAmazonWouldRefuseAtTheirEnd) {
   auto fake = std::make_unique<FakeTransport>([](const auto&) { return http::Response{404}; });
   auto* const transport = fake.get();
-  const s3::Client amazon{std::make_unique<s3::Service>(
-      std::move(fake), std::make_unique<s3::Anonymous>(), s3::ServiceOptions{})};
+  const s3::Client amazon{std::make_unique<s3::Session>(
+      std::move(fake), std::make_unique<s3::Anonymous>(), s3::SessionOptions{})};
   const auto said = problem_of([&] {
     s3::upload_file(amazon, {"bucket", "a"}, file_,
                     {.part_bytes = 1000, .one_request_bytes = 1000});

@@ -33,7 +33,7 @@ struct HeldBatcher {
   std::shared_ptr<FakeJob> job(const std::vector<std::string>& texts, std::promise<void>* done) {
     EncodedTexts encoded;
     for (const auto& text : texts) {
-      const Text given{.text = text, .truncation = Truncation::right};
+      const PredictInput given{.text = text, .truncation = Truncation::right};
       add_text(model->predictor, given, 1000, encoded);
     }
     return std::make_shared<FakeJob>(model, std::move(encoded), Clock::now(),

@@ -32,7 +32,7 @@ HttpResponse error(const HttpError& refusal) {
           .content_type = "text/plain"};
 }
 
-HttpResponse write(const Request&, const predict::Task& task,
+HttpResponse write(const PredictRequest&, const predict::Task& task,
                    std::span<const predict::Prediction> predictions) {
   HttpResponse response{.content_type = "text/plain"};
   for (const auto& each : predictions) {
@@ -41,8 +41,8 @@ HttpResponse write(const Request&, const predict::Task& task,
   return response;
 }
 
-Request read(const Call& call) {
-  Request request{.write = write};
+PredictRequest read(const Call& call) {
+  PredictRequest request{.write = write};
   if (call.model) request.model = *call.model;
   for (const std::string_view line : split(call.http.body, '\n')) {
     if (line.empty()) throw HttpError{400, error_type::empty, "a line is empty"};
@@ -59,7 +59,7 @@ HttpResponse labels(const Call& call) {
   return {.body = joined(call.server.task_of({}, false).labels), .content_type = "text/plain"};
 }
 
-Request read_object(const json::Value& root, const TextLimits&) {
+PredictRequest read_object(const json::Value& root, const TextLimits&) {
   return {.texts = {{.text = std::string{root.at("line").string()}}}, .write = write};
 }
 

@@ -23,7 +23,7 @@ std::vector<std::string> strings_of(const EncodedTexts& texts) {
 }
 
 /// Returns the parts of a text, each without its first id, and the number of its ids.
-std::pair<std::vector<std::string>, std::size_t> parts_of(const Text& text,
+std::pair<std::vector<std::string>, std::size_t> parts_of(const PredictInput& text,
                                                           std::size_t max_windows = 3) {
   EncodedTexts out;
   const std::size_t ids = add_text(ServedModel{{.window = 5}}, text, max_windows, out);
@@ -70,13 +70,13 @@ TEST(EncodedTexts, RefuseATextOfTooManyWindows) {
 }
 
 TEST(EncodedTexts, CutATextOfTooManyWindowsIfTheyMay) {
-  const Text beginning{.text = "abcdefghijklmno", .truncation = Truncation::right};
+  const PredictInput beginning{.text = "abcdefghijklmno", .truncation = Truncation::right};
   EXPECT_EQ(parts_of(beginning), (Parts{{"abcd", "efgh", "ijkl"}, 13}));
-  Text end = beginning;
+  PredictInput end = beginning;
   end.truncation = Truncation::left;
   EXPECT_EQ(parts_of(end).first.back().back(), 'o');
   EXPECT_EQ(parts_of(end).second, 13u);
-  const Text pair{.text = "q", .pair = "abcdefghijklmno", .truncation = Truncation::right};
+  const PredictInput pair{.text = "q", .pair = "abcdefghijklmno", .truncation = Truncation::right};
   EXPECT_EQ(parts_of(pair), (Parts{{"q\2ab", "q\2cd", "q\2ef"}, 9}));
 }
 

@@ -52,7 +52,7 @@ TEST(ReadRequest, TakesTheOptionsOfInputs) {
   const auto request = read_request(
       R"({"inputs": [["a"], ["b"]], "truncate": true, "truncation_direction": "Left",
           "raw_scores": true, "other": 1})");
-  for (const Text& text : request.texts) {
+  for (const PredictInput& text : request.texts) {
     EXPECT_EQ(text.truncation, Truncation::left);
     EXPECT_TRUE(text.raw_scores);
   }

@@ -14,13 +14,13 @@ namespace {
 
 using tests::polarity;
 
-void write_best(json::Writer& out, const Text&, const predict::Prediction& prediction,
+void write_best(json::Writer& out, const PredictInput&, const predict::Prediction& prediction,
                 const predict::Task& task) {
   out.value(predict::label_name(task.labels, prediction.labels[0]));
 }
 
 TEST(Answer, IsAListUnlessThereIsASingleText) {
-  const Text text{.write = write_best};
+  const PredictInput text{.write = write_best};
   const std::vector<predict::Prediction> predictions{{{1}, {0.25, 0.75}, {-1, 1}},
                                                      {{0}, {0.75, 0.25}, {1, -1}}};
   EXPECT_EQ(answer({.texts = {text, text}}, polarity, predictions).body, R"(["good","bad"])");
@@ -44,7 +44,7 @@ TEST(Answer, RefusesLogitsThatAreNotFiniteWhereTheyAreWritten) {
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<predict::Prediction> predictions{{{1}, {0, 1}, {-infinity, 1}}};
   EXPECT_EQ(answer({.texts = {{.write = write_best}}}, polarity, predictions).status, 200);
-  const Request raw{.texts = {{.write = write_best, .raw_scores = true}}};
+  const PredictRequest raw{.texts = {{.write = write_best, .raw_scores = true}}};
   EXPECT_THROW((void)answer(raw, polarity, predictions), HttpError);
 }
 

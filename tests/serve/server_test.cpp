@@ -63,7 +63,8 @@ std::string ranked(const std::string& text, float shift = 0) {
   const std::vector encoded{model.encode(text, {}, 1000)};
   const auto logits = model.predict(encoded);
   const std::vector predictions{predict::interpret({logits.data(), 3}, model.task())};
-  const Request request{.single = true, .texts = {{.text = text, .write = tei::write_answer}}};
+  const PredictRequest request{.single = true,
+                               .texts = {{.text = text, .write = tei::write_answer}}};
   return answer(request, model.task(), predictions).body;
 }
 

@@ -350,7 +350,7 @@ class CountingKeys final : public s3::Credentials {
 
 /// A service and clients that reach it without a network and without waits.
 struct OfflineS3 {
-  s3::Client client(s3::ServiceOptions options = {}) {
+  s3::Client client(s3::SessionOptions options = {}) {
     auto fake = std::make_unique<FakeTransport>([this](const FakeTransport::Seen& seen) {
       ++requests;
       if (answers) {
@@ -369,7 +369,7 @@ struct OfflineS3 {
       const std::lock_guard lock{mutex};
       log += std::string{line} + '\n';
     };
-    return s3::Client{std::make_unique<s3::Service>(
+    return s3::Client{std::make_unique<s3::Session>(
         std::move(fake), std::make_unique<CountingKeys>(), std::move(options))};
   }
 

@@ -44,9 +44,9 @@ class GcsFixture : public testing::Test {
     if (with_credentials) credentials = std::make_unique<CountingCredentials>();
     auto transport =
         std::make_unique<http::BeastTransport>(http::TransportOptions{.deadlines = deadlines});
-    return gcs::Client{std::make_unique<gcs::Service>(
+    return gcs::Client{std::make_unique<gcs::Session>(
         std::move(transport), std::move(credentials),
-        gcs::ServiceOptions{.endpoint = {"http", "127.0.0.1", server_.port()},
+        gcs::SessionOptions{.endpoint = {"http", "127.0.0.1", server_.port()},
                             .timing = time_.timing(),
                             .log = [this](std::string_view line) { log(line); }})};
   }

@@ -30,8 +30,8 @@ struct OfflineStorage {
       return response;
     });
     return gcs::Client{
-        std::make_unique<gcs::Service>(std::move(fake), std::make_unique<gcs::Anonymous>(),
-                                       gcs::ServiceOptions{.timing = time.timing(), .log = {}})};
+        std::make_unique<gcs::Session>(std::move(fake), std::make_unique<gcs::Anonymous>(),
+                                       gcs::SessionOptions{.timing = time.timing(), .log = {}})};
   }
 
   FakeStorage storage;

@@ -73,7 +73,8 @@ inline serve::HttpResponse answer_of(const serve::Contract& contract,
 }
 
 /// Returns what the server's contracts read in a request that has texts for the model.
-inline serve::Request request_of(const serve::HttpRequest& http, const MadeServer& server = {}) {
+inline serve::PredictRequest request_of(const serve::HttpRequest& http,
+                                        const MadeServer& server = {}) {
   return route(http, serve::all_contracts(server.options()), server,
                [](const serve::Route& to, const serve::Call& call) { return to.read(call); });
 }
@@ -84,10 +85,12 @@ inline const serve::BodyForms& all_forms() {
   return table.forms();
 }
 
-inline serve::Request read_request(std::string_view body, const serve::TextLimits& limits = {}) {
+inline serve::PredictRequest read_request(std::string_view body,
+                                          const serve::TextLimits& limits = {}) {
   return serve::read_by_form(body, all_forms().predict, limits);
 }
-inline serve::Request read_rerank(std::string_view body, const serve::TextLimits& limits = {}) {
+inline serve::PredictRequest read_rerank(std::string_view body,
+                                         const serve::TextLimits& limits = {}) {
   return serve::read_rerank(body, all_forms().rank, limits);
 }
 

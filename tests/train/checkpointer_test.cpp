@@ -13,7 +13,7 @@ const std::function<void(const VisitTensors&)> nothing_visited = [](const VisitT
 
 /// A checkpointer that returns a fit after a number of steps and counts the calls of `save`.
 struct Counter {
-  std::optional<SavedFit> restore(const Plan& plan) {
+  std::optional<SavedFit> restore(const FitPlan& plan) {
     return SavedFit{.state = {.position = {.step = plan.steps}}};
   }
   void save(Moment moment, const FitView& fit) {
@@ -30,7 +30,7 @@ struct CounterWithAProblem : Counter {
 };
 
 struct WithoutSave {
-  std::optional<SavedFit> restore(const Plan&) { return {}; }
+  std::optional<SavedFit> restore(const FitPlan&) { return {}; }
 };
 
 static_assert(Checkpointer<Counter> && Checkpointer<CounterWithAProblem>);

@@ -69,7 +69,7 @@ TEST_F(FitTest, PlansItsLength) {
 }
 
 TEST_F(FitTest, AResumedFitMustHaveTheSameDataAndBestModel) {
-  const auto value = [](const Plan& plan, std::string_view wanted) {
+  const auto value = [](const FitPlan& plan, std::string_view wanted) {
     for (const auto& [name, text] : plan.settings) {
       if (name == wanted) return text;
     }

@@ -409,7 +409,7 @@ TEST(Trainer, EvaluatesALanguageModelByItsPerplexity) {
 
 TEST(Trainer, ReportsWhatItsCheckpointerCouldNotSave) {
   struct Checkpointer {
-    std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
+    std::optional<train::SavedFit> restore(const train::FitPlan&) { return {}; }
     void save(train::Moment, const train::FitView&) {}
     static std::string problem() { return "the bucket cannot be reached"; }
   };
@@ -463,7 +463,7 @@ TEST(Trainer, SavesTheValuesIfAnEvaluationWithAveragesIsStopped) {
     std::stop_source stop = {};
   } stopper;
   struct Checkpointer {
-    std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
+    std::optional<train::SavedFit> restore(const train::FitPlan&) { return {}; }
     void save(train::Moment moment, const train::FitView& fit) {
       if (moment != train::Moment::stop) return;
       fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> tensors) {

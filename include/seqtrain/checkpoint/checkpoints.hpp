@@ -88,7 +88,7 @@ class BasicCheckpoints {
   /// Takes the store over and returns the fit to continue, if there is one. Throws `InputError` if
   /// another process has locked the local directory or the checkpoint belongs to a run with other
   /// settings.
-  std::optional<train::SavedFit> restore(const train::Plan& plan) {
+  std::optional<train::SavedFit> restore(const train::FitPlan& plan) {
     lock();
     last_time_ = Clock::now();
     last_step_ = 0;
@@ -189,7 +189,7 @@ class BasicCheckpoints {
 
   /// Finds the checkpoint to continue, chooses the run, and takes the store over.
   template <class Place>
-  std::shared_ptr<const Checkpoint> begin(Place& place, const train::Plan& plan) {
+  std::shared_ptr<const Checkpoint> begin(Place& place, const train::FitPlan& plan) {
     RunRecord<Place> record{place};
     const auto warn = [this](const std::string& text) { messages_.warn(text); };
     const auto [found, named] = find(place, record.run(), warn);

@@ -37,7 +37,7 @@ inline void append_differences(std::string& text, const train::Pairs& there,
 
 /// Throws `InputError` unless a fit with this plan can continue the checkpoint: the settings must
 /// be equal, and the run must not be shorter than planned.
-inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan,
+inline void check_same_run(const Checkpoint& checkpoint, const train::FitPlan& plan,
                            const train::CheckpointOptions& options) {
   const auto& there = checkpoint.run();
   std::string differences;
@@ -60,7 +60,7 @@ inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan
 /// same length, else a new run, whose lineage names the checkpoint. So all checkpoints of one run
 /// and step have the same bits. `found` may be null.
 inline RunDescription describe_run(const Checkpoint* found, const std::string& named,
-                                   const train::Plan& plan,
+                                   const train::FitPlan& plan,
                                    const train::CheckpointOptions& options) {
   const bool same = options.resume == "auto" && found && found->run().id == named &&
                     found->run().steps == plan.steps;

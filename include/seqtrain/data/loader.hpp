@@ -51,7 +51,8 @@ struct LoaderOptions {
   std::size_t prefetch = 4;
   /// The batches that this process computes. The loader returns the others, in order, without ids.
   Shard shard = {};
-  std::function<Plan(std::int64_t epoch)> plan_of = {};  ///< replaces `make_plan`, if it is given
+  std::function<BatchPlan(std::int64_t epoch)> plan_of =
+      {};  ///< replaces `make_plan`, if it is given
 
   void validate() const;
 };
@@ -79,13 +80,13 @@ class BucketLoader {
 
  private:
   /// Returns the plan of an epoch. The most recent plan is cached.
-  const Plan& plan(std::int64_t epoch);
+  const BatchPlan& plan(std::int64_t epoch);
 
   std::unique_ptr<const EncodedSet> set_;
   std::uint64_t set_number_ = detail::next_set();
   LoaderOptions options_;
   std::optional<std::int64_t> planned_epoch_;
-  Plan plan_;
+  BatchPlan plan_;
 };
 
 }  // namespace seqtrain::data

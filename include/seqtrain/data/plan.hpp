@@ -88,7 +88,7 @@ struct PlanOptions {
 };
 
 /// The rows of each batch of an epoch.
-struct Plan {
+struct BatchPlan {
   std::vector<std::uint32_t> rows;  ///< every row once; the rows of a batch are neighbours
   /// [batches + 1], the index in `rows` at which each group of rows begins, and the end of the last
   /// group.
@@ -231,12 +231,12 @@ inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t t
 /// shuffled. Throws `InputError` if one row exceeds `tokens_per_batch`, unless such rows may be
 /// alone.
 template <class Lengths>
-Plan make_plan(const Lengths& lengths, const PlanOptions& options, std::uint64_t seed,
-               std::uint64_t epoch) {
+BatchPlan make_plan(const Lengths& lengths, const PlanOptions& options, std::uint64_t seed,
+                    std::uint64_t epoch) {
   options.validate();
   const std::size_t count = lengths.size();
   if (count >= std::numeric_limits<std::uint32_t>::max()) throw InputError{"too many examples"};
-  Plan plan{.rows = detail::first_numbers(count), .offsets = {}, .order = {}};
+  BatchPlan plan{.rows = detail::first_numbers(count), .offsets = {}, .order = {}};
   if (options.order != Order::file && count > 0) {
     random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{0}};
     random::shuffle(plan.rows, stream);
@@ -257,8 +257,9 @@ Plan make_plan(const Lengths& lengths, const PlanOptions& options, std::uint64_t
 }
 
 /// Returns the plan that takes rows in this order, in batches of at most `batch_size` rows.
-[[nodiscard]] inline Plan plan_in_order(std::vector<std::uint32_t> rows, std::size_t batch_size) {
-  Plan plan{.rows = std::move(rows), .offsets = {}, .order = {}};
+[[nodiscard]] inline BatchPlan plan_in_order(std::vector<std::uint32_t> rows,
+                                             std::size_t batch_size) {
+  BatchPlan plan{.rows = std::move(rows), .offsets = {}, .order = {}};
   plan.offsets = detail::cut_by_count(plan.rows.size(), batch_size);
   plan.order = detail::first_numbers(plan.offsets.size() - 1);
   return plan;

@@ -23,7 +23,7 @@ class SharedCheckpointer {
 
   /// Returns rank 0's saved fit. Rank 0 throws the error of its checkpointer; the other ranks throw
   /// an `InputError` that repeats it.
-  std::optional<train::SavedFit> restore(const train::Plan& plan) {
+  std::optional<train::SavedFit> restore(const train::FitPlan& plan) {
     if (group_->size() == 1) return checkpointer_.restore(plan);
     return group_->rank() == 0 ? send(plan) : receive();
   }
@@ -33,7 +33,7 @@ class SharedCheckpointer {
   [[nodiscard]] std::string problem() const { return checkpointer_.problem(); }
 
  private:
-  std::optional<train::SavedFit> send(const train::Plan& plan);
+  std::optional<train::SavedFit> send(const train::FitPlan& plan);
   std::optional<train::SavedFit> receive();
 
   Group* group_;

@@ -131,9 +131,9 @@ inline void demand_few(const cli::TrainFlags& flags, const data::Labels& labels)
 /// pairs of 128 rows with two labels thus have about 13 rows, and 28 in a random order. Every group
 /// comes up once before one comes up again. If the pairs of one kind are repeated, there are as
 /// many rounds, each with groups of its own and a part of the other kind.
-[[nodiscard]] inline data::Plan make_pair_plan(std::span<const std::int32_t> labels,
-                                               std::size_t batch_size, std::uint64_t seed,
-                                               std::uint64_t epoch) {
+[[nodiscard]] inline data::BatchPlan make_pair_plan(std::span<const std::int32_t> labels,
+                                                    std::size_t batch_size, std::uint64_t seed,
+                                                    std::uint64_t epoch) {
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
   demand_few(labels.size());
   random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{0}};

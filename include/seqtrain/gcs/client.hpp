@@ -13,7 +13,7 @@
 #include <seqtrain/buckets/byte_source.hpp>
 #include <seqtrain/buckets/download.hpp>
 #include <seqtrain/gcs/object_info.hpp>
-#include <seqtrain/gcs/service.hpp>
+#include <seqtrain/gcs/session.hpp>
 #include <seqtrain/http/message.hpp>
 
 namespace seqtrain::gcs {
@@ -27,19 +27,19 @@ class Client {
   using Uri = gcs::Uri;
   using Object = ObjectInfo;
 
-  explicit Client(std::unique_ptr<Service> service) : service_{std::move(service)} {}
+  explicit Client(std::unique_ptr<Session> session) : session_{std::move(session)} {}
 
-  [[nodiscard]] Service& service() const noexcept { return *service_; }
+  [[nodiscard]] Session& session() const noexcept { return *session_; }
 
-  [[nodiscard]] const http::Log& log() const noexcept { return service_->options().log; }
+  [[nodiscard]] const http::Log& log() const noexcept { return session_->options().log; }
 
   /// Makes running calls end soon with an `Error`, and later calls at once.
-  void cancel() const noexcept { service_->cancel(); }
+  void cancel() const noexcept { session_->cancel(); }
 
   /// Returns the facts about an object. Throws `Error` if there is none.
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
     const Operation operation{uri.text(), "storage.objects.get"};
-    return parse(service_->call({.url = service_->url(detail::object_path(uri))}, operation),
+    return parse(session_->call({.url = session_->url(detail::object_path(uri))}, operation),
                  operation, uri.bucket);
   }
 
@@ -61,9 +61,9 @@ class Client {
     do {
       auto query = "maxResults=1000&prefix=" + http::percent_encode(prefix.name);
       if (!page.empty()) query += "&pageToken=" + http::percent_encode(page);
-      const auto url = service_->url(detail::objects_path("/storage/v1", prefix), query);
-      const auto response = service_->call({.url = url}, operation);
-      if (!response.succeeded()) service_->fail(response, operation);
+      const auto url = session_->url(detail::objects_path("/storage/v1", prefix), query);
+      const auto response = session_->call({.url = url}, operation);
+      if (!response.succeeded()) session_->fail(response, operation);
       auto next = read_page(response, prefix, found);
       if (next == page && !page.empty())
         throw Error{"no more pages: the page token repeats", {.object = prefix.text()}};
@@ -89,13 +89,13 @@ class Client {
     const auto tail = "\r\n--" + boundary + "--\r\n";
     const http::Request request{
         .method = "POST",
-        .url = service_->url(detail::objects_path("/upload/storage/v1", uri),
+        .url = session_->url(detail::objects_path("/upload/storage/v1", uri),
                              detail::with_precondition("uploadType=multipart", options)),
         .headers = {{"Content-Type", "multipart/related; boundary=" + boundary}},
         .body = {http::bytes_of(head), bytes, http::bytes_of(tail)}};
     const Operation operation{uri.text(), "storage.objects.create", "no such bucket"};
     bool repeated = false;
-    const auto response = service_->call(request, operation, &repeated);
+    const auto response = session_->call(request, operation, &repeated);
     return finish_write(response, operation, uri, bytes.size(), checksum, repeated);
   }
   ObjectInfo put(const Uri& uri, std::string_view text, const WriteOptions& options = {}) const {
@@ -108,13 +108,13 @@ class Client {
   void read(const ObjectInfo& object, std::uint64_t offset, std::uint64_t size,
             const http::BodySink& sink) const {
     const Operation operation{object.uri.text(), "storage.objects.get"};
-    service_->read(
+    session_->read(
         operation, offset, size, sink,
         [&](std::uint64_t begin, std::uint64_t end, const http::BodySink& into) {
           return range(object, begin, end, into);
         },
         [&](const http::Response& response) {
-          if (!response.succeeded()) service_->fail(response, operation);
+          if (!response.succeeded()) session_->fail(response, operation);
         });
   }
 
@@ -154,11 +154,11 @@ class Client {
     while (true) {
       const auto more = token.empty() ? "" : "&rewriteToken=" + http::percent_encode(token);
       bool repeated = false;
-      const auto response = service_->call(
-          {.method = "POST", .url = service_->url(path, query + more)}, operation, &repeated);
+      const auto response = session_->call(
+          {.method = "POST", .url = session_->url(path, query + more)}, operation, &repeated);
       if (response.status == 412 && repeated)
         return own_write(operation, to, source.size, source.crc32c.value_or(Crc32c{}));
-      if (!response.succeeded()) service_->fail(response, operation);
+      if (!response.succeeded()) session_->fail(response, operation);
       const auto document = json::Document::parse(response.body, to.text());
       if (document.root().at("done").boolean()) {
         return detail::read_object(document.root().at("resource"), to.bucket);
@@ -173,12 +173,12 @@ class Client {
     const Operation operation{to.text(), "storage.objects.create"};
     const auto body = detail::compose_body(parts, options);
     const http::Request request{.method = "POST",
-                                .url = service_->url(detail::object_path(to) + "/compose",
+                                .url = session_->url(detail::object_path(to) + "/compose",
                                                      detail::with_precondition("", options)),
                                 .headers = {{"Content-Type", "application/json"}},
                                 .body = {http::bytes_of(body)}};
     bool repeated = false;
-    const auto response = service_->call(request, operation, &repeated);
+    const auto response = session_->call(request, operation, &repeated);
     return finish_write(response, operation, to, size, checksum, repeated);
   }
 
@@ -186,10 +186,10 @@ class Client {
   bool remove(const Uri& uri, std::optional<std::int64_t> generation = {}) const {
     const Operation operation{uri.text(), "storage.objects.delete"};
     const auto query = generation ? "ifGenerationMatch=" + std::to_string(*generation) : "";
-    const auto response = service_->call(
-        {.method = "DELETE", .url = service_->url(detail::object_path(uri), query)}, operation);
+    const auto response = session_->call(
+        {.method = "DELETE", .url = session_->url(detail::object_path(uri), query)}, operation);
     if (response.status == 404) return false;
-    if (!response.succeeded()) service_->fail(response, operation);
+    if (!response.succeeded()) session_->fail(response, operation);
     return true;
   }
 
@@ -210,13 +210,13 @@ class Client {
   [[nodiscard]] http::Url upload_url(const Uri& uri, const WriteOptions& options) const {
     const auto query = detail::with_precondition(
         "uploadType=resumable&name=" + http::percent_encode(uri.name), options);
-    return service_->url(detail::objects_path("/upload/storage/v1", uri), query);
+    return session_->url(detail::objects_path("/upload/storage/v1", uri), query);
   }
 
  private:
   ObjectInfo parse(const http::Response& response, const Operation& operation,
                    const std::string& bucket) const {
-    if (!response.succeeded()) service_->fail(response, operation);
+    if (!response.succeeded()) session_->fail(response, operation);
     const auto document = json::Document::parse(response.body, operation.object);
     return detail::read_object(document.root(), bucket);
   }
@@ -246,13 +246,13 @@ class Client {
     const auto bytes = "bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1);
     // Without gzip the service would decompress some objects first, and their checksums would not
     // match.
-    return {.url = service_->url(detail::object_path(object.uri), query),
+    return {.url = session_->url(detail::object_path(object.uri), query),
             .headers = {{"Range", bytes}, {"Accept-Encoding", "gzip"}},
             .max_answer = end - begin,
             .sink = sink};
   }
 
-  std::unique_ptr<Service> service_;
+  std::unique_ptr<Session> session_;
 };
 
 }  // namespace seqtrain::gcs

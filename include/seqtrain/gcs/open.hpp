@@ -29,19 +29,19 @@ struct ClientOptions {
 
 namespace detail {
 
-inline ServiceOptions service_options(const ClientOptions& options) {
-  ServiceOptions service{.user_project = options.user_project,
+inline SessionOptions session_options(const ClientOptions& options) {
+  SessionOptions session{.user_project = options.user_project,
                          .retry = options.retry,
                          .timing = {},
                          .log = options.log};
   if (auto host = options.environment("STORAGE_EMULATOR_HOST")) {
     if (host->find("://") == std::string::npos) *host = "http://" + *host;
-    service.endpoint = http::Url::parse(*host, "STORAGE_EMULATOR_HOST");
-    service.is_emulator = true;
+    session.endpoint = http::Url::parse(*host, "STORAGE_EMULATOR_HOST");
+    session.is_emulator = true;
     // An emulator runs on this machine or near it: it answers soon, or it was not started.
-    service.retry.total = std::min(service.retry.total, http::Seconds{20});
+    session.retry.total = std::min(session.retry.total, http::Seconds{20});
   }
-  return service;
+  return session;
 }
 
 inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options,
@@ -57,13 +57,13 @@ inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options
 /// Otherwise returns a client of Google's service with the credentials of `find_credentials`.
 /// Throws `InputError` if there are none.
 inline Client open_client(const ClientOptions& options = {}) {
-  auto service = detail::service_options(options);
-  auto credentials = detail::credentials_for(options, service.is_emulator);
+  auto session = detail::session_options(options);
+  auto credentials = detail::credentials_for(options, session.is_emulator);
   auto transport = http::open_transport({.deadlines = options.deadlines,
                                          .proxies = http::ProxyRules::from(options.environment),
                                          .ca_file = options.ca_file});
   return Client{
-      std::make_unique<Service>(std::move(transport), std::move(credentials), std::move(service))};
+      std::make_unique<Session>(std::move(transport), std::move(credentials), std::move(session))};
 }
 
 /// Returns a local path as it is, and for `gs://` the verified local copy of the file or directory

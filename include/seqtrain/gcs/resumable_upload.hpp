@@ -32,14 +32,14 @@ class ResumableUpload {
   ResumableUpload(const Client& client, const Uri& uri, ByteSource& source,
                   const WriteOptions& options, std::size_t chunk_bytes, const Progress& progress)
       : client_{client},
-        service_{client.service()},
+        session_{client.session()},
         uri_{uri},
         source_{source},
         options_{options},
         progress_{progress},
         capacity_{std::max<std::size_t>((chunk_bytes + granule - 1) / granule, 1) * granule},
         operation_{uri.text(), "storage.objects.create", "no such bucket"},
-        attempts_{service_.retry(operation_)} {
+        attempts_{session_.retry(operation_)} {
     if (const auto size = source.size()) capacity_ = std::min<std::uint64_t>(capacity_, *size + 1);
     buffer_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
   }
@@ -78,11 +78,11 @@ class ResumableUpload {
     if (const auto size = source_.size()) {
       request.headers.push_back({"X-Upload-Content-Length", std::to_string(*size)});
     }
-    const auto response = service_.call(request, operation_);
-    if (!response.succeeded()) service_.fail(response, operation_);
+    const auto response = session_.call(request, operation_);
+    if (!response.succeeded()) session_.fail(response, operation_);
     const auto location = response.find("Location");
     if (!location) throw Error{"the service opened no upload", {.object = operation_.object}};
-    session_ = service_.trusted(*location, request.url);
+    upload_url_ = session_.trusted(*location, request.url);
   }
 
   /// Fills the buffer. Adds new bytes to the checksum while they are in the processor's cache.
@@ -106,7 +106,7 @@ class ResumableUpload {
                                         : "*";
     const auto range = filled_ == 0 ? "*" : std::to_string(start_) + "-" + last;
     http::Request request{.method = "PUT",
-                          .url = session_,
+                          .url = upload_url_,
                           .headers = {{"Content-Range", "bytes " + range + "/" + total}}};
     if (filled_ > 0) request.body = {{buffer_.get(), filled_}};
     if (ended_)
@@ -116,13 +116,13 @@ class ResumableUpload {
 
   /// Returns a request that asks how many bytes the service has.
   [[nodiscard]] http::Request question() const {
-    return {.method = "PUT", .url = session_, .headers = {{"Content-Range", "bytes */*"}}};
+    return {.method = "PUT", .url = upload_url_, .headers = {{"Content-Range", "bytes */*"}}};
   }
 
   /// Sends a request. Returns nothing if the connection broke or the service asked to wait; then
   /// the upload has to ask how many bytes it has.
   std::optional<http::Response> attempt(const http::Request& request) {
-    return service_.attempt(attempts_, request, operation_);
+    return session_.attempt(attempts_, request, operation_);
   }
 
   /// Returns the number of bytes that the service has stored.
@@ -172,7 +172,7 @@ class ResumableUpload {
   }
 
   const Client& client_;
-  Service& service_;
+  Session& session_;
   const Uri& uri_;
   ByteSource& source_;
   const WriteOptions& options_;
@@ -180,7 +180,7 @@ class ResumableUpload {
   std::size_t capacity_;
   Operation operation_;
   http::Retry attempts_;
-  http::Url session_ = {};  ///< a secret
+  http::Url upload_url_ = {};  ///< a secret
   std::unique_ptr<std::byte[]> buffer_;
   std::uint64_t start_ = 0;     ///< offset of the buffer's first byte
   std::uint64_t filled_ = 0;    ///< bytes in the buffer

@@ -106,7 +106,7 @@ class ParallelUpload {
     try {
       client_.remove(part.uri, part.generation);
     } catch (const std::exception& error) {
-      const auto& log = client_.service().options().log;
+      const auto& log = client_.session().options().log;
       if (log) log("a part of an upload could not be removed: " + std::string{error.what()});
     }
   }

@@ -122,9 +122,9 @@ void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* 
 /// element; the next row's is `ld` higher. n must be a multiple of 16.
 template <class Act, class T>
 void activate_gated(const float* x, const float* gate, std::size_t ld_x, const float* bias,
-                    const float* gate_bias, const Dropout& dropout, std::uint32_t first, T* value,
-                    std::size_t ld, T* factor_of_x, T* factor_of_gate, std::size_t ld_factors,
-                    std::size_t rows, std::size_t n) {
+                    const float* gate_bias, const HashDropout& dropout, std::uint32_t first,
+                    T* value, std::size_t ld, T* factor_of_x, T* factor_of_gate,
+                    std::size_t ld_factors, std::size_t rows, std::size_t n) {
   for_each_vector(rows, n, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
     typename decltype(at)::Floats in, g, b, y, dy;
     const auto index = first + static_cast<std::uint32_t>(at.row * ld + at.column);

@@ -26,7 +26,7 @@ SEQTRAIN_INLINE float attention_scale(std::size_t parts, std::size_t size) {
 
 /// One head of attention over one sequence. Rows of q, k and v are `ld` apart.
 template <class T>
-struct Head {
+struct AttentionHead {
   const T* q;
   const T* k;
   const T* v;
@@ -34,7 +34,7 @@ struct Head {
   std::size_t queries;  ///< number of queries, which are the first tokens
   std::size_t length;   ///< number of keys and values
   std::size_t size;     ///< columns of the head
-  Dropout dropout = {};
+  HashDropout dropout = {};
   /// The dropout's index of (query 0, key 0); the next query's is `length` higher.
   std::uint32_t first = 0;
   std::size_t sliding_window = no_sliding_window;  ///< distance of the farthest key of a query
@@ -82,7 +82,7 @@ struct KeysOfQuery {
 
 /// Calls use(block) for each block of a head's queries.
 template <class T, class Use>
-SEQTRAIN_INLINE void for_each_query_block(const Head<T>& head, const Use& use) {
+SEQTRAIN_INLINE void for_each_query_block(const AttentionHead<T>& head, const Use& use) {
   const std::size_t most = QueryBlock::most(head.length, head.sliding_window);
   const std::size_t sliding_window = std::min(head.sliding_window, head.length);
   for (std::size_t first = 0; first < head.queries; first += most) {
@@ -217,8 +217,8 @@ SEQTRAIN_INLINE void add_row(const float* bias, std::size_t n, float* scores) {
 /// scaled queries in `q` and its keys in `k_transposed`. `scratch` is needed with vectors for
 /// distances.
 template <std::size_t width, class T>
-SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, const QueryBlock& block, float* q,
-                                             float* k_transposed, float* probabilities,
+SEQTRAIN_INLINE void attention_probabilities(const AttentionHead<T>& head, const QueryBlock& block,
+                                             float* q, float* k_transposed, float* probabilities,
                                              AttentionScratch scratch) {
   const std::size_t ld = round_to_lanes(block.keys);
   widen(head.q + block.first * head.ld, head.ld, block.queries, head.size, head.scale(), q);
@@ -245,7 +245,7 @@ SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, const QueryBlo
 /// Returns the dropout's index of a block's first key and the query `row`, which is counted from
 /// the block's first query.
 template <class T>
-SEQTRAIN_INLINE std::uint32_t dropout_index(const Head<T>& head, const QueryBlock& block,
+SEQTRAIN_INLINE std::uint32_t dropout_index(const AttentionHead<T>& head, const QueryBlock& block,
                                             std::size_t row) {
   return head.first +
          static_cast<std::uint32_t>((block.first + row) * head.length + block.first_key);
@@ -267,7 +267,7 @@ SEQTRAIN_INLINE void narrow(const float* from, std::size_t rows, std::size_t col
 /// Computes out [queries, size] = dropout(softmax(q k^T scale + bias)) v with rows `ld_out` apart,
 /// where a query attends to the keys within its window and `vectors` add to the scores.
 template <class T>
-void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch memory) {
+void attend(const AttentionHead<T>& head, T* out, std::size_t ld_out, AttentionScratch memory) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     const std::size_t size = round_to_lanes(head.size);
     for_each_query_block(head, [&](const QueryBlock& block) SEQTRAIN_INLINE_LAMBDA {

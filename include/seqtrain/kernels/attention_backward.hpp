@@ -16,7 +16,7 @@ namespace seqtrain::kernels {
 /// gradient with respect to the scores. Turns the row p from probabilities into probabilities after
 /// dropout.
 template <std::size_t width>
-SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dropout& dropout,
+SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const HashDropout& dropout,
                                     std::uint32_t index) {
   typename Width<width>::Floats pi, di, products = {};
   for (std::size_t i = 0; i < n; i += width) {
@@ -40,8 +40,8 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dro
 /// its result, with rows `ld_out` apart. Writes the gradients with respect to q, k and v, with rows
 /// `head.ld` apart, which may overwrite q, k and v. Rows of d_q after the queries are not written.
 template <class T>
-void attend_backward(const Head<T>& head, const T* d_out, std::size_t ld_out, T* d_q, T* d_k,
-                     T* d_v, AttentionScratch memory) {
+void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t ld_out, T* d_q,
+                     T* d_k, T* d_v, AttentionScratch memory) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     const float scale = head.scale();
     const std::size_t size = round_to_lanes(head.size);

@@ -28,7 +28,7 @@ namespace detail {
 /// queries and keys.
 class Bf16Block {
  public:
-  Bf16Block(const Head<Bf16>& head, const QueryBlock& block, AttentionScratch memory)
+  Bf16Block(const AttentionHead<Bf16>& head, const QueryBlock& block, AttentionScratch memory)
       : head_{head}, block_{block}, memory_{memory} {}
 
   /// Returns the number of keys in a row of scores.
@@ -101,7 +101,7 @@ class Bf16Block {
     return to;
   }
 
-  const Head<Bf16>& head_;
+  const AttentionHead<Bf16>& head_;
   const QueryBlock& block_;
   AttentionScratch memory_;
 };
@@ -126,7 +126,7 @@ SEQTRAIN_INLINE void power_of_two(Floats& x) {
 /// of the row before dropout and rounding. `to` may be `scores`.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE float exponentials_row(float* scores, std::size_t begin, std::size_t end,
-                                       std::size_t n, float scale, const Dropout& dropout,
+                                       std::size_t n, float scale, const HashDropout& dropout,
                                        std::uint32_t index, T* to) {
   using Floats = typename Width<width>::Floats;
   const std::size_t first = begin / width * width, last = (end - 1) / width * width;
@@ -174,7 +174,7 @@ SEQTRAIN_INLINE void multiply_row(const float* from, float factor, std::size_t c
 
 /// Computes what `attend` computes. If `has_bf16_attention(head.size)`, it multiplies queries, keys
 /// and values as bfloat16 numbers, with sums in fp32, and rounds e^score to bfloat16 too.
-inline void attend_bf16(const Head<Bf16>& head, Bf16* out, std::size_t ld_out,
+inline void attend_bf16(const AttentionHead<Bf16>& head, Bf16* out, std::size_t ld_out,
                         AttentionScratch memory) {
   const std::size_t size = head.size;
   if (!has_bf16_attention(size)) return attend(head, out, ld_out, memory);

@@ -22,7 +22,7 @@ namespace detail {
 /// the row d from the gradient with respect to these into the gradient with respect to the scores.
 template <std::size_t width>
 SEQTRAIN_INLINE void score_gradient(const float* exponentials, float inverse, float* d,
-                                    std::size_t n, const Dropout& dropout, std::uint32_t index,
+                                    std::size_t n, const HashDropout& dropout, std::uint32_t index,
                                     Bf16* kept) {
   using Floats = typename Width<width>::Floats;
   Floats p, di, products = {};
@@ -49,8 +49,9 @@ SEQTRAIN_INLINE void score_gradient(const float* exponentials, float inverse, fl
 
 /// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)` and nothing is
 /// added to the scores but a bias, it multiplies bfloat16 numbers, with sums in fp32.
-inline void attend_bf16_backward(const Head<Bf16>& head, const Bf16* d_out, std::size_t ld_out,
-                                 Bf16* d_q, Bf16* d_k, Bf16* d_v, AttentionScratch memory) {
+inline void attend_bf16_backward(const AttentionHead<Bf16>& head, const Bf16* d_out,
+                                 std::size_t ld_out, Bf16* d_q, Bf16* d_k, Bf16* d_v,
+                                 AttentionScratch memory) {
   const std::size_t size = head.size;
   if (!has_bf16_attention(size) || head.vectors.any()) {
     return attend_backward(head, d_out, ld_out, d_q, d_k, d_v, memory);
@@ -81,7 +82,7 @@ inline void attend_bf16_backward(const Head<Bf16>& head, const Bf16* d_out, std:
           add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, p_row);
         }
         const float inverse = detail::exponentials_row<width>(p_row, of.begin, of.end, keys,
-                                                              scale_left, Dropout{}, 0, p_row);
+                                                              scale_left, HashDropout{}, 0, p_row);
         detail::score_gradient<width>(p_row, inverse, d_row, keys, head.dropout,
                                       dropout_index(head, block, row), kept + row * ld);
         if (head.d_bias != nullptr) {

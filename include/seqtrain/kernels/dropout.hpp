@@ -30,10 +30,10 @@ struct RandomBits {
 /// operators. A hash of an element's index and of the site decides whether the element is
 /// kept, so the backward pass computes the same answer again. The site is a number made of the
 /// seed, the batch and the place in the network. A default-constructed object keeps all elements.
-class Dropout {
+class HashDropout {
  public:
-  Dropout() = default;
-  Dropout(std::uint64_t site, double probability)
+  HashDropout() = default;
+  HashDropout(std::uint64_t site, double probability)
       : random_{site},
         threshold_{static_cast<std::uint32_t>(std::ldexp(probability, 32))},
         scale_{static_cast<float>(1 / (1 - probability))} {}
@@ -58,7 +58,7 @@ class Dropout {
 /// of x and y are `x_ld` and `y_ld` apart. `first` is the dropout's index of the first number; that
 /// of the next row is `row` more.
 template <bool adds = false, class From, class T>
-void drop(const From* x, std::size_t x_ld, const Dropout& dropout, std::size_t first,
+void drop(const From* x, std::size_t x_ld, const HashDropout& dropout, std::size_t first,
           std::size_t row, T* y, std::size_t y_ld, std::size_t rows, std::size_t columns) {
   for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
     typename decltype(at)::Floats in, sum{};

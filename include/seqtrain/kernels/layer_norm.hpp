@@ -67,7 +67,7 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
 /// block's first element. n must be a multiple of 16.
 template <class T>
 void add_and_norm(const float* x, const float* bias, const float* residual, float* sum_to,
-                  const Dropout& dropout, std::uint32_t first, const LayerNormWeights& weights,
+                  const HashDropout& dropout, std::uint32_t first, const LayerNormWeights& weights,
                   const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
@@ -108,7 +108,7 @@ void normalize(const float* x, const LayerNormWeights& weights, float* y, T* com
 
 /// Computes y = dropout(LayerNorm(x)) for [rows, n], the end of an encoder's embeddings.
 template <class T>
-void norm_and_drop(const float* x, const LayerNormWeights& weights, const Dropout& dropout,
+void norm_and_drop(const float* x, const LayerNormWeights& weights, const HashDropout& dropout,
                    std::uint32_t first, const LayerNormResult<T>& out, std::size_t rows,
                    std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
@@ -167,7 +167,7 @@ SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
 template <class T>
 void add_and_norm_backward(float* gradient, float* d_y, const T* normal,
                            const float* inverse_deviation, const float* gamma,
-                           const Dropout& dropout, std::uint32_t first, T* x_gradient,
+                           const HashDropout& dropout, std::uint32_t first, T* x_gradient,
                            float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
@@ -192,7 +192,7 @@ void add_and_norm_backward(float* gradient, float* d_y, const T* normal,
 /// Computes the backward pass of `norm_and_drop`, in place.
 template <class T>
 void norm_and_drop_backward(float* gradient, const T* normal, const float* inverse_deviation,
-                            const float* gamma, const Dropout& dropout, std::uint32_t first,
+                            const float* gamma, const HashDropout& dropout, std::uint32_t first,
                             float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {

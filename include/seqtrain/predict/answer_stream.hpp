@@ -25,7 +25,7 @@
 namespace seqtrain::predict {
 
 /// The sizes of the windows in which a stream is read, and the form of the answers.
-struct WindowOptions {
+struct AnswerQueueOptions {
   std::size_t batch_size = 32;
   /// The greatest number of batches in a window. The first window has one batch, and each full
   /// window is followed by one with twice as many, so the first answers come soon.
@@ -44,10 +44,10 @@ struct Answer {
 /// Texts that wait for their answers. They are predicted together, in batches of texts of similar
 /// length, and answered in the order in which they came.
 template <Predictor P>
-class Window {
+class AnswerQueue {
  public:
   /// `predictor` must outlive this object.
-  explicit Window(const P& predictor, const WindowOptions& options = {})
+  explicit AnswerQueue(const P& predictor, const AnswerQueueOptions& options = {})
       : predictor_{&predictor}, options_{options}, writer_{predictor.task(), options.answer} {}
 
   /// Adds a text. `where` is its place in an error. `kept` are the values of the input that its
@@ -134,7 +134,7 @@ class Window {
   }
 
   const P* predictor_;
-  WindowOptions options_;
+  AnswerQueueOptions options_;
   AnswerWriter writer_;
   std::size_t batches_ = 1;
   std::vector<Encoded> texts_;
@@ -159,7 +159,7 @@ struct StreamOptions {
   /// If above 0, only this many answers are written, at the end: the most uncertain ones by
   /// `AnswerOptions::uncertainty`, then the errors.
   std::size_t most_uncertain = 0;
-  WindowOptions window = {};
+  AnswerQueueOptions window = {};
   std::function<void(const StreamProgress&)> progress = {};  ///< called after each window
 };
 
@@ -246,7 +246,7 @@ class Answers {
 template <Records R, Predictor P, class Write>
 StreamProgress answer_stream(R& records, const P& predictor, const Write& write,
                              const StreamOptions& options = {}) {
-  Window<P> window{predictor, options.window};
+  AnswerQueue<P> window{predictor, options.window};
   std::optional<detail::Answers<Write>>
       answers;  // its header is not written before a record is read
   const auto begun = [&]() -> detail::Answers<Write>& {

@@ -21,7 +21,7 @@
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/s3/checksum.hpp>
-#include <seqtrain/s3/service.hpp>
+#include <seqtrain/s3/session.hpp>
 
 namespace seqtrain::s3 {
 
@@ -84,25 +84,25 @@ class Client {
   using Uri = s3::Uri;
   using Object = ObjectInfo;
 
-  explicit Client(std::unique_ptr<Service> service) : service_{std::move(service)} {}
+  explicit Client(std::unique_ptr<Session> session) : session_{std::move(session)} {}
 
-  [[nodiscard]] Service& service() const noexcept { return *service_; }
-  [[nodiscard]] const http::Log& log() const noexcept { return service_->options().log; }
+  [[nodiscard]] Session& session() const noexcept { return *session_; }
+  [[nodiscard]] const http::Log& log() const noexcept { return session_->options().log; }
 
   /// Makes running calls end soon with an `Error`, and later calls at once.
-  void cancel() const noexcept { service_->cancel(); }
+  void cancel() const noexcept { session_->cancel(); }
 
   /// Returns an object's properties. Throws `NotFound` if there is no such object.
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
     const Operation operation{uri, "s3:GetObject"};
     auto request = detail::object_request("HEAD", uri);
     request.headers.push_back({"x-amz-checksum-mode", "ENABLED"});
-    auto response = service_->call(request, operation);
+    auto response = session_->call(request, operation);
     if (response.status == 400 || response.status == 403) {
       ask_why(operation);
-      response = service_->call(request, operation);
+      response = session_->call(request, operation);
     }
-    if (!response.succeeded()) service_->fail(response, operation);
+    if (!response.succeeded()) session_->fail(response, operation);
     auto object = read_properties(response, uri);
     if (object.checksum.kind == Checksum::md5_of_parts) {
       object.checksum.part_bytes = common_part_size(object);
@@ -131,8 +131,8 @@ class Client {
       if (!page.empty()) query += "&continuation-token=" + http::percent_encode(page);
       http::Request request;
       request.url.target = "/?" + query;
-      const auto response = service_->call(request, operation);
-      if (!response.succeeded()) service_->fail(response, operation);
+      const auto response = session_->call(request, operation);
+      if (!response.succeeded()) session_->fail(response, operation);
       auto next = read_page(response, prefix, found);
       if (next == page && !page.empty()) {
         throw Error{"no more pages: the token of the page repeats", {.object = prefix.text()}};
@@ -164,9 +164,9 @@ class Client {
     detail::add_condition(request, options);
     request.body = {bytes};
     bool repeated = false;
-    const auto response = service_->call(request, operation, &repeated);
+    const auto response = session_->call(request, operation, &repeated);
     if (response.status == 412 && repeated) return own_write(operation, token);
-    if (!response.succeeded()) service_->fail(response, operation);
+    if (!response.succeeded()) session_->fail(response, operation);
     confirm(response, bytes, checksum, uri);
     return {.uri = uri,
             .etag = plain_etag(response.find("ETag").value_or("")),
@@ -184,7 +184,7 @@ class Client {
   void read(const ObjectInfo& object, std::uint64_t offset, std::uint64_t size,
             const http::BodySink& sink) const {
     const Operation operation{object.uri, "s3:GetObject"};
-    service_->read(
+    session_->read(
         operation, offset, size, sink,
         [&](std::uint64_t begin, std::uint64_t end, const http::BodySink& into) {
           return range(object, begin, end, into);
@@ -193,7 +193,7 @@ class Client {
           if (response.status == 412) {
             throw NotFound{"the object has been overwritten", {.object = object.uri.text()}};
           }
-          if (!response.succeeded()) service_->fail(response, operation);
+          if (!response.succeeded()) session_->fail(response, operation);
         });
   }
 
@@ -215,9 +215,9 @@ class Client {
   /// Removes an object. Does nothing if there is none.
   void remove(const Uri& uri) const {
     const Operation operation{uri, "s3:DeleteObject"};
-    const auto response = service_->call(detail::object_request("DELETE", uri), operation);
+    const auto response = session_->call(detail::object_request("DELETE", uri), operation);
     if (response.status == 404 && Problem::of(response).code != "NoSuchBucket") return;
-    if (!response.succeeded()) service_->fail(response, operation);
+    if (!response.succeeded()) session_->fail(response, operation);
   }
 
   /// Throws unless the service has stored bytes as they were sent: it says so by a CRC-32C, or by
@@ -252,9 +252,9 @@ class Client {
   void ask_why(const Operation& operation) const {
     auto request = detail::object_request("GET", operation.uri);
     request.headers = {{"Range", "bytes=0-0"}};
-    const auto response = service_->call(request, operation);
+    const auto response = session_->call(request, operation);
     const bool is_empty = response.status == 416;
-    if (!response.succeeded() && !is_empty) service_->fail(response, operation);
+    if (!response.succeeded() && !is_empty) session_->fail(response, operation);
   }
 
   static ObjectInfo read_properties(const http::Response& response, const Uri& uri) {
@@ -307,7 +307,7 @@ class Client {
     auto request =
         detail::object_request("HEAD", object.uri, "partNumber=" + std::to_string(number));
     request.headers.push_back({"If-Match", '"' + object.etag + '"'});
-    const auto response = service_->call(request, operation);
+    const auto response = session_->call(request, operation);
     const auto size = parse_number<std::uint64_t>(response.find("Content-Length").value_or(""));
     return response.succeeded() ? size.value_or(0) : 0;
   }
@@ -350,7 +350,7 @@ class Client {
     return request;
   }
 
-  std::unique_ptr<Service> service_;
+  std::unique_ptr<Session> session_;
 };
 
 }  // namespace seqtrain::s3

@@ -27,19 +27,19 @@ struct ClientOptions {
 
 namespace detail {
 
-inline ServiceOptions service_options(const ClientOptions& options, const Surroundings& around) {
+inline SessionOptions session_options(const ClientOptions& options, const Surroundings& around) {
   const auto profile = around.profile();
-  ServiceOptions service{
+  SessionOptions session{
       .region = around.region, .retry = options.retry, .timing = {}, .log = options.log};
   auto endpoint = options.environment("AWS_ENDPOINT_URL_S3");
   if (!endpoint) endpoint = options.environment("AWS_ENDPOINT_URL");
   if (!endpoint) endpoint = setting(profile, "endpoint_url");
-  if (endpoint) service.endpoint = http::Url::parse(*endpoint, "AWS_ENDPOINT_URL");
+  if (endpoint) session.endpoint = http::Url::parse(*endpoint, "AWS_ENDPOINT_URL");
   const auto style = setting(profile, "s3.addressing_style").value_or("auto");
-  service.path_style = style == "path" || (style == "auto" && endpoint.has_value());
+  session.path_style = style == "path" || (style == "auto" && endpoint.has_value());
   const auto dual = options.environment("AWS_USE_DUALSTACK_ENDPOINT").value_or("");
-  service.dual_stack = dual == "true" || dual == "TRUE";
-  return service;
+  session.dual_stack = dual == "true" || dual == "TRUE";
+  return session;
 }
 
 }  // namespace detail
@@ -50,7 +50,7 @@ inline ServiceOptions service_options(const ClientOptions& options, const Surrou
 inline Client open_client(const ClientOptions& options = {}) {
   const auto profiles = Profiles::from(options.environment);
   const auto around = Surroundings::from(options.environment, profiles);
-  auto service = detail::service_options(options, around);
+  auto session = detail::session_options(options, around);
   std::unique_ptr<Credentials> credentials = std::make_unique<Anonymous>();
   if (!options.anonymous) {
     const auto probe = http::open_probe();
@@ -61,7 +61,7 @@ inline Client open_client(const ClientOptions& options = {}) {
                             .proxies = http::ProxyRules::from(options.environment),
                             .ca_file = options.environment("AWS_CA_BUNDLE").value_or("")});
   return Client{
-      std::make_unique<Service>(std::move(transport), std::move(credentials), std::move(service))};
+      std::make_unique<Session>(std::move(transport), std::move(credentials), std::move(session))};
 }
 
 /// Returns a local path as it is, and for `s3://` the verified local copy of the file or directory

@@ -44,7 +44,7 @@ class PartedUpload {
     const auto size = *file.size();
     if (size > most_bytes) throw InputError{"is larger than 5 TiB", {.object = uri.text()}};
     constexpr std::uint64_t smallest_part = std::uint64_t{5} << 20;
-    if (!client.service().options().endpoint && options.part_bytes < smallest_part) {
+    if (!client.session().options().endpoint && options.part_bytes < smallest_part) {
       throw InputError{"Amazon takes no parts below 5 MiB", {.object = "upload options"}};
     }
     part_bytes_ = std::max(options.part_bytes, (size + most_parts - 1) / most_parts);
@@ -73,7 +73,7 @@ class PartedUpload {
   }
 
   http::Response call(const http::Request& request, bool* repeated = nullptr) const {
-    return client_.service().call(request, operation_, repeated);
+    return client_.session().call(request, operation_, repeated);
   }
 
   void begin() {
@@ -83,7 +83,7 @@ class PartedUpload {
                        {"x-amz-checksum-type", "FULL_OBJECT"},
                        {Client::token_header, token_}};
     const auto response = call(request);
-    if (!response.succeeded()) client_.service().fail(response, operation_);
+    if (!response.succeeded()) client_.session().fail(response, operation_);
     upload_ = XmlReader::parse(response.body, where()).text_of("UploadId");
     if (upload_.empty()) throw Error{"the service opened no upload", where()};
   }
@@ -99,7 +99,7 @@ class PartedUpload {
     request.headers = {{"x-amz-checksum-crc32c", http::base64_of(parts_[i].checksum.value())}};
     request.body = {bytes};
     const auto response = call(request);
-    if (!response.succeeded()) client_.service().fail(response, operation_);
+    if (!response.succeeded()) client_.session().fail(response, operation_);
     Client::confirm(response, bytes, parts_[i].checksum, operation_.uri);
     parts_[i].etag = response.find("ETag").value_or("");
     if (!options_.progress) return;
@@ -137,7 +137,7 @@ class PartedUpload {
     if (response.status == 404 && repeated) {
       static_cast<void>(client_.own_write(operation_, token_));
     } else if (!response.succeeded()) {
-      client_.service().fail(response, operation_);
+      client_.session().fail(response, operation_);
     } else if (!code.empty()) {
       throw Error{"the service could not join the parts: " + code, where()};
     } else if (!is_joined(response)) {
@@ -177,7 +177,7 @@ class PartedUpload {
       const auto query = "uploadId=" + http::percent_encode(upload_);
       const auto response = call(object_request("DELETE", operation_.uri, query));
       if (response.succeeded() || response.status == 404) return;
-      client_.service().fail(response, operation_);
+      client_.session().fail(response, operation_);
     } catch (const std::exception& error) {
       const auto& log = client_.log();
       if (log) log("an upload could not be aborted: " + std::string{error.what()});

@@ -54,7 +54,7 @@ class ServerView {
 struct BodyForm {
   /// An object of this form has this member. The form without a member is a list.
   std::string_view member = {};
-  Request (*read)(const json::Value& root, const TextLimits& limits) = nullptr;
+  PredictRequest (*read)(const json::Value& root, const TextLimits& limits) = nullptr;
 };
 
 /// The forms of all contracts, in the contracts' order.
@@ -92,7 +92,7 @@ struct Route {
   /// body is long or compressed.
   std::function<HttpResponse(const Call& call)> work = {};
   /// Reads the texts that the model is to classify, under the same conditions as `work`.
-  std::function<Request(const Call& call)> read = {};
+  std::function<PredictRequest(const Call& call)> read = {};
 };
 
 /// The routes of one kind of client, with the form of its errors.

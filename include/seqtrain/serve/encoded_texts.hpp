@@ -92,7 +92,7 @@ inline std::size_t add_windows(const predict::Encoded& text, const text::Windows
 /// Encodes a text and adds it to `out`. Returns the number of ids that the model reads of it.
 /// Throws an `HttpError` if the text cannot be encoded, or if it is too long and may not be cut.
 template <Servable P>
-std::size_t add_text(const P& predictor, const Text& text, std::size_t max_windows,
+std::size_t add_text(const P& predictor, const PredictInput& text, std::size_t max_windows,
                      EncodedTexts& out) {
   const std::size_t most = longest_text(predictor, max_windows);
   auto encoded =

@@ -43,8 +43,9 @@ inline std::string none_of(const std::vector<BodyForm>& forms) {
 
 /// Reads the body of a request. Its form decides the contract: for example, an object with `inputs`
 /// is text-embeddings-inference's. Throws an `HttpError` that names the wrong field.
-[[nodiscard]] inline Request read_by_form(std::string_view body, const std::vector<BodyForm>& forms,
-                                          const TextLimits& limits = {}) {
+[[nodiscard]] inline PredictRequest read_by_form(std::string_view body,
+                                                 const std::vector<BodyForm>& forms,
+                                                 const TextLimits& limits = {}) {
   return read_json(body, [&](const json::Value& root) {
     if (const auto* const form = detail::form_of(root, forms)) return form->read(root, limits);
     if (!root.is_object()) throw root.error("expected an object or a list of texts");
@@ -53,14 +54,15 @@ inline std::string none_of(const std::vector<BodyForm>& forms) {
 }
 
 /// Reads the body of a request by the forms of all contracts.
-[[nodiscard]] inline Request read_request(const Call& call) {
+[[nodiscard]] inline PredictRequest read_request(const Call& call) {
   return read_by_form(call.http.body, call.forms.predict, call.limits());
 }
 
 /// Reads the body of a request that ranks texts by their relevance to a query. A body without a
 /// known form is read as the first one. Throws an `HttpError` that names the wrong field.
-[[nodiscard]] inline Request read_rerank(std::string_view body, const std::vector<BodyForm>& forms,
-                                         const TextLimits& limits = {}) {
+[[nodiscard]] inline PredictRequest read_rerank(std::string_view body,
+                                                const std::vector<BodyForm>& forms,
+                                                const TextLimits& limits = {}) {
   return read_json(body, [&](const json::Value& root) {
     if (!root.is_object()) throw root.error("expected an object with a query");
     const auto* const form = detail::form_of(root, forms);

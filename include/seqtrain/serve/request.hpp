@@ -17,20 +17,20 @@
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/servable.hpp>
 
-/// Types and functions of all contracts: a contract reads a `Request`, which has the functions that
-/// write its answer.
+/// Types and functions of all contracts: a contract reads a `PredictRequest`, which has the
+/// functions that write its answer.
 namespace seqtrain::serve {
 
-struct Text;
-struct Request;
+struct PredictInput;
+struct PredictRequest;
 
 /// Writes the answer for one text.
-using WriteAnswer = void (*)(json::Writer& out, const Text& text,
+using WriteAnswer = void (*)(json::Writer& out, const PredictInput& text,
                              const predict::Prediction& prediction, const predict::Task& task);
 
 /// Returns the response to a request: the answer for its only text, or a list of the answers. There
 /// is one prediction per text, in order.
-HttpResponse write_texts(const Request& request, const predict::Task& task,
+HttpResponse write_texts(const PredictRequest& request, const predict::Task& task,
                          std::span<const predict::Prediction> predictions);
 
 /// Throws an `HttpError` if a model is no classifier.
@@ -39,7 +39,7 @@ inline void check_classifies(const predict::Task& task) {
 }
 
 /// One text or pair of texts and the options of its answer.
-struct Text {
+struct PredictInput {
   std::string text = {};
   std::optional<std::string> pair = {};
   WriteAnswer write = nullptr;
@@ -49,9 +49,9 @@ struct Text {
 };
 
 /// A request to classify texts.
-struct Request {
+struct PredictRequest {
   bool single = false;  ///< the answer is not put into a list, because there is one text
-  std::vector<Text> texts = {};
+  std::vector<PredictInput> texts = {};
   std::optional<std::string> model = {};  ///< the name of the adapter that is to answer
   bool strict_model = false;  ///< a model without adapters, too, answers only under its own name
   /// Throws an `HttpError` if a model with this task cannot answer.
@@ -60,7 +60,7 @@ struct Request {
   std::function<decltype(write_texts)> write = write_texts;
 };
 
-inline HttpResponse write_texts(const Request& request, const predict::Task& task,
+inline HttpResponse write_texts(const PredictRequest& request, const predict::Task& task,
                                 std::span<const predict::Prediction> predictions) {
   json::Writer out;
   if (!request.single) out.begin_array();
@@ -80,7 +80,7 @@ struct TextLimits {
 /// Returns the response to a request, given one prediction per text. Throws an `HttpError` with
 /// status 424 if a number of the answer is not finite: a score, or a logit where the answer has
 /// logits.
-[[nodiscard]] inline HttpResponse answer(const Request& request, const predict::Task& task,
+[[nodiscard]] inline HttpResponse answer(const PredictRequest& request, const predict::Task& task,
                                          std::span<const predict::Prediction> predictions) {
   const auto is_finite = [](double number) { return std::isfinite(number); };
   for (std::size_t i = 0; i < predictions.size(); ++i) {
@@ -160,7 +160,7 @@ inline Truncation truncation(const json::Value& object, Truncation otherwise) {
 }
 
 /// Reads a text given as `["text"]` or a pair given as `["first", "second"]`.
-inline void read_sequence(const json::Value& value, Text& text) {
+inline void read_sequence(const json::Value& value, PredictInput& text) {
   if (!value.is_array()) {
     text.text = value.string();
     return;

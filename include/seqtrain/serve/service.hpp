@@ -22,7 +22,6 @@
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/decode_body.hpp>
 #include <seqtrain/serve/encoded_texts.hpp>
-#include <seqtrain/serve/exchange.hpp>
 #include <seqtrain/serve/forms.hpp>
 #include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
@@ -30,6 +29,7 @@
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/request.hpp>
+#include <seqtrain/serve/request_context.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/serve/servable.hpp>
@@ -61,13 +61,13 @@ class Service {
 
   /// Answers a request, at once or later. Only the connection's thread may call this.
   void handle(HttpRequest&& http, const Responder& responder) {
-    const auto exchange = std::make_shared<Exchange<P>>(metrics_, log_, http, responder);
-    exchange->page_headers = access_.headers_for(http);
-    refuse_errors(*exchange, [&] { route(std::move(http), exchange); });
+    const auto context = std::make_shared<RequestContext<P>>(metrics_, log_, http, responder);
+    context->page_headers = access_.headers_for(http);
+    refuse_errors(*context, [&] { route(std::move(http), context); });
   }
 
  private:
-  using ExchangePtr = std::shared_ptr<Exchange<P>>;
+  using ContextPtr = std::shared_ptr<RequestContext<P>>;
   using Model = typename Models<P>::Model;
 
   /// Bodies with more bytes, and compressed ones, are read and encoded by a worker, so that the
@@ -77,164 +77,164 @@ class Service {
   static constexpr std::size_t few_scores = 4096;
 
   template <class Step>
-  static void refuse_errors(Exchange<P>& exchange, const Step& step) {
+  static void refuse_errors(RequestContext<P>& context, const Step& step) {
     try {
       step();
     } catch (const HttpError& error) {
-      exchange.refuse(error);
+      context.refuse(error);
     } catch (const std::exception& error) {
-      exchange.refuse(failure(error));
+      context.refuse(failure(error));
     }
   }
 
-  void route(HttpRequest&& http, const ExchangePtr& exchange) {
+  void route(HttpRequest&& http, const ContextPtr& context) {
     auto found = routes_.find(http);
-    exchange->error_form = found.error;
+    context->error_form = found.error;
     access_.check(http, found.open);
-    if (found.route == nullptr) return answer_without_route(http, found.allow, *exchange);
-    if (!found.route->answer) return begin(*found.route, found.model, std::move(http), exchange);
-    const ServedView<P> view = view_of(models_.present(), *exchange);
-    exchange->answer(found.route->answer({http, found.model, view, routes_.forms()}));
+    if (found.route == nullptr) return answer_without_route(http, found.allow, *context);
+    if (!found.route->answer) return begin(*found.route, found.model, std::move(http), context);
+    const ServedView<P> view = view_of(models_.present(), *context);
+    context->answer(found.route->answer({http, found.model, view, routes_.forms()}));
   }
 
   /// Answers a request that no route takes, given the methods that its path takes.
   static void answer_without_route(const HttpRequest& http, const std::string& allow,
-                                   Exchange<P>& exchange) {
+                                   RequestContext<P>& context) {
     if (allow.empty()) throw HttpError{404, error_type::validation, "no such path"};
     if (http.method == "OPTIONS") {
-      return exchange.answer({.status = 204, .headers = {{"Allow", allow}}});
+      return context.answer({.status = 204, .headers = {{"Allow", allow}}});
     }
-    exchange.allow = allow;
+    context.allow = allow;
     throw HttpError{405, error_type::validation, "this path takes " + allow};
   }
 
-  ServedView<P> view_of(Model model, const Exchange<P>& exchange) const {
-    return {std::move(model), draining_, options_, metrics_, exchange.gone};
+  ServedView<P> view_of(Model model, const RequestContext<P>& context) const {
+    return {std::move(model), draining_, options_, metrics_, context.gone};
   }
 
   /// Gives a request a place and prepares it, here or, if it is long or compressed, on a worker.
   void begin(const Route& route, const std::optional<std::string>& name, HttpRequest&& http,
-             const ExchangePtr& exchange) {
+             const ContextPtr& context) {
     Model all = models_.present();
     if (!all) throw unhealthy("the model is not loaded yet");
-    exchange->place = admission_.enter();
-    if (!exchange->place) throw overloaded("Model is overloaded");
+    context->place = admission_.enter();
+    if (!context->place) throw overloaded("Model is overloaded");
     const bool is_short = http.body.size() <= short_body && http.content_encoding.empty();
-    if (is_short) return prepare(route, name, http, all, exchange);
-    exchange->by_worker = true;
-    exchange->responder.on_hang_up([weak = std::weak_ptr{exchange}] {
+    if (is_short) return prepare(route, name, http, all, context);
+    context->by_worker = true;
+    context->responder.on_hang_up([weak = std::weak_ptr{context}] {
       if (const auto lost = weak.lock()) lost->gone = true;
     });
-    boost::asio::post(workers_, [this, &route, name, all = std::move(all), exchange,
+    boost::asio::post(workers_, [this, &route, name, all = std::move(all), context,
                                  http = std::move(http)]() mutable {
-      if (exchange->gone) return;
-      refuse_errors(*exchange, [&] { prepare(route, name, http, all, exchange); });
+      if (context->gone) return;
+      refuse_errors(*context, [&] { prepare(route, name, http, all, context); });
     });
   }
 
   /// Reads a request and encodes its texts for the model, or answers it if it needs none.
   void prepare(const Route& route, const std::optional<std::string>& name, HttpRequest& http,
-               const Model& all, const ExchangePtr& exchange) {
+               const Model& all, const ContextPtr& context) {
     decode_body(http, options_.max_body);
     forms::check_charset(http.content_type);
-    const ServedView<P> view = view_of(all, *exchange);
+    const ServedView<P> view = view_of(all, *context);
     const Call call{http, name, view, routes_.forms()};
     if (route.work) {
       HttpResponse response = route.work(call);
-      if (!exchange->gone) exchange->answer(std::move(response));
+      if (!context->gone) context->answer(std::move(response));
       return;
     }
-    exchange->request = route.read(call);
-    exchange->model = view.named(exchange->request.model, exchange->request.strict_model);
-    exchange->request.check(exchange->model->predictor.task());
-    const auto& texts = exchange->request.texts;
-    if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
-    metrics_.requests.add(Exchange<P>::method_of(exchange->request));
-    const auto& adapter = exchange->model->facts.name;
+    context->request = route.read(call);
+    context->model = view.named(context->request.model, context->request.strict_model);
+    context->request.check(context->model->predictor.task());
+    const auto& texts = context->request.texts;
+    if (!context->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
+    metrics_.requests.add(RequestContext<P>::method_of(context->request));
+    const auto& adapter = context->model->facts.name;
     if (!adapter.empty()) metrics_.adapters.add(adapter);
-    auto encoded = encode_all(exchange->model->predictor, *exchange);
-    if (texts.empty()) return exchange->responder.send(finished(*exchange));
-    if (exchange->gone) return;
+    auto encoded = encode_all(context->model->predictor, *context);
+    if (texts.empty()) return context->responder.send(finished(*context));
+    if (context->gone) return;
     const std::size_t parts = encoded.parts.size();
     if (parts > options_.max_texts) {
       throw too_large("the texts have " + std::to_string(parts) + " windows, more than the " +
                       std::to_string(options_.max_texts) + " that are handled at once");
     }
-    if (!exchange->place->add_texts(parts - texts.size())) throw overloaded("Model is overloaded");
-    auto job = std::make_shared<Job<P>>(exchange->model, std::move(encoded), Clock::now(),
-                                        answer_later(exchange), all.get());
-    if (!exchange->by_worker) return submit(exchange, std::move(job));
-    exchange->responder.on_connection([this, exchange, job] { submit(exchange, job); });
+    if (!context->place->add_texts(parts - texts.size())) throw overloaded("Model is overloaded");
+    auto job = std::make_shared<Job<P>>(context->model, std::move(encoded), Clock::now(),
+                                        answer_later(context), all.get());
+    if (!context->by_worker) return submit(context, std::move(job));
+    context->responder.on_connection([this, context, job] { submit(context, job); });
   }
 
   /// Returns the function that answers a request when the model has made its predictions.
-  std::function<void()> answer_later(const ExchangePtr& exchange) {
-    const predict::Task& task = exchange->model->predictor.task();
+  std::function<void()> answer_later(const ContextPtr& context) {
+    const predict::Task& task = context->model->predictor.task();
     constexpr std::size_t of_embedding = 1024;  // about as many numbers
     const std::size_t numbers =
         task.embeds() ? of_embedding : std::max<std::size_t>(task.labels.size(), 1);
-    const bool few = exchange->request.texts.size() * numbers <= few_scores;
-    if (few && !exchange->by_worker) {
-      return [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); };
+    const bool few = context->request.texts.size() * numbers <= few_scores;
+    if (few && !context->by_worker) {
+      return [context] { context->responder.post([context] { return finished(*context); }); };
     }
-    return [this, exchange] {
-      exchange->responder.on_connection([this, exchange] {
-        exchange->responder.on_hang_up({});  // From here on the exchange is the worker's.
-        boost::asio::post(workers_, [exchange] { exchange->responder.send(finished(*exchange)); });
+    return [this, context] {
+      context->responder.on_connection([this, context] {
+        context->responder.on_hang_up({});  // From here on the context is the worker's.
+        boost::asio::post(workers_, [context] { context->responder.send(finished(*context)); });
       });
     };
   }
 
   /// Passes a job to the model. Only the connection's thread may call this.
-  void submit(const ExchangePtr& exchange, std::shared_ptr<Job<P>> job) {
-    // The exchange and its job hold each other until the job is done or cancelled.
-    exchange->job = std::move(job);
-    exchange->responder.on_hang_up([this, weak = std::weak_ptr{exchange}] {
+  void submit(const ContextPtr& context, std::shared_ptr<Job<P>> job) {
+    // The context and its job hold each other until the job is done or cancelled.
+    context->job = std::move(job);
+    context->responder.on_hang_up([this, weak = std::weak_ptr{context}] {
       if (const auto lost = weak.lock()) leave(*lost);
     });
-    batcher_.submit(exchange->job);
+    batcher_.submit(context->job);
   }
 
   /// Cancels the job of a request whose client has hung up.
-  void leave(Exchange<P>& exchange) {
-    exchange.place.reset();
-    if (const auto job = std::move(exchange.job)) batcher_.cancel(*job);
+  void leave(RequestContext<P>& context) {
+    context.place.reset();
+    if (const auto job = std::move(context.job)) batcher_.cancel(*job);
   }
 
-  EncodedTexts encode_all(const P& predictor, Exchange<P>& exchange) {
+  EncodedTexts encode_all(const P& predictor, RequestContext<P>& context) {
     EncodedTexts encoded;
     const auto begin = Clock::now();
-    for (Text& text : exchange.request.texts) {
-      if (exchange.gone) break;
+    for (PredictInput& text : context.request.texts) {
+      if (context.gone) break;
       const std::size_t length = add_text(predictor, text, options_.max_windows, encoded);
-      exchange.tokens += length;
-      exchange.characters += text::count_characters(text.text);
-      if (text.pair) exchange.characters += text::count_characters(*text.pair);
-      exchange.pairs += text.pair ? 1 : 0;
+      context.tokens += length;
+      context.characters += text::count_characters(text.text);
+      if (text.pair) context.characters += text::count_characters(*text.pair);
+      context.pairs += text.pair ? 1 : 0;
       metrics_.input_length.add(static_cast<double>(length));
       // No answer repeats it, and each text of `/rerank` has the query.
       std::string{}.swap(text.text);
     }
-    exchange.request.tokens = exchange.tokens;
-    exchange.tokenization = Clock::now() - begin;
+    context.request.tokens = context.tokens;
+    context.tokenization = Clock::now() - begin;
     return encoded;
   }
 
   /// Returns the response to a request for which the model has made predictions.
-  static HttpResponse finished(Exchange<P>& exchange) {
-    const auto job = std::move(exchange.job);
+  static HttpResponse finished(RequestContext<P>& context) {
+    const auto job = std::move(context.job);
     try {
-      if (job && job->error()) return exchange.refused(*job->error());
-      const predict::Task& task = exchange.model->predictor.task();
+      if (job && job->error()) return context.refused(*job->error());
+      const predict::Task& task = context.model->predictor.task();
       std::vector<predict::Prediction> predictions;
       for (std::size_t i = 0; job && i < job->rows().size(); ++i) {
         predictions.push_back(predict::interpret(job->rows()[i], task, job->windows()[i]));
       }
-      return exchange.answered(serve::answer(exchange.request, task, predictions), job.get());
+      return context.answered(serve::answer(context.request, task, predictions), job.get());
     } catch (const HttpError& error) {
-      return exchange.refused(error);
+      return context.refused(error);
     } catch (const std::exception& error) {
-      return exchange.refused(failure(error));
+      return context.refused(failure(error));
     }
   }
 

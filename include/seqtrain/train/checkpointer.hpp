@@ -15,7 +15,7 @@
 namespace seqtrain::train {
 
 /// The length and the settings of a fit, which a checkpointer compares with a saved one.
-struct Plan {
+struct FitPlan {
   std::int64_t steps = 0;  ///< optimizer steps of the whole run
   Pairs settings = {};     ///< options that determine the result; a resumed fit must have the same
 };
@@ -45,7 +45,7 @@ struct FitView {
 /// before the first step, and returns the fit to continue, if there is one. An exception from
 /// `restore` or `save` ends the fit.
 template <class K>
-concept Checkpointer = requires(K& checkpointer, const Plan& plan, Moment moment,
+concept Checkpointer = requires(K& checkpointer, const FitPlan& plan, Moment moment,
                                 const FitView& fit) {
   { checkpointer.restore(plan) } -> std::same_as<std::optional<SavedFit>>;
   checkpointer.save(moment, fit);
@@ -58,12 +58,12 @@ class CheckpointerRef {
   CheckpointerRef() = default;
   template <Checkpointer K>
   explicit CheckpointerRef(K& checkpointer)
-      : restore_{[&checkpointer](const Plan& plan) { return checkpointer.restore(plan); }},
+      : restore_{[&checkpointer](const FitPlan& plan) { return checkpointer.restore(plan); }},
         save_{
             [&checkpointer](Moment moment, const FitView& fit) { checkpointer.save(moment, fit); }},
         problem_{[&checkpointer] { return problem_of(checkpointer); }} {}
 
-  [[nodiscard]] std::optional<SavedFit> restore(const Plan& plan) const {
+  [[nodiscard]] std::optional<SavedFit> restore(const FitPlan& plan) const {
     return restore_ ? restore_(plan) : std::nullopt;
   }
   void save(Moment moment, const FitView& fit) const {
@@ -79,7 +79,7 @@ class CheckpointerRef {
     return {};
   }
 
-  std::function<std::optional<SavedFit>(const Plan&)> restore_;
+  std::function<std::optional<SavedFit>(const FitPlan&)> restore_;
   std::function<void(Moment, const FitView&)> save_;
   std::function<std::string()> problem_;
 };

@@ -23,8 +23,8 @@
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/train/events.hpp>
+#include <seqtrain/train/step_batches.hpp>
 #include <seqtrain/train/stopped.hpp>
-#include <seqtrain/train/window.hpp>
 
 namespace seqtrain::train {
 
@@ -247,7 +247,7 @@ requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
   const std::int64_t batches = loader.batches_in(0);
   std::int64_t done = 0;
   auto scoring = detail::scoring_of(model, observers...);
-  Window<typename M::batch_type> window{scoring.window(model), 0, batches};
+  StepBatches<typename M::batch_type> window{scoring.window(model), 0, batches};
   const auto tell = [&](EvalPredictions predictions) {
     predictions.split = point.split;
     notify(predictions, observers...);

@@ -97,8 +97,8 @@ struct Fit {
            options.selection().out_of_patience(state.dev, options.early_stopping_patience);
   }
 
-  [[nodiscard]] Plan plan() const {
-    Plan plan{.steps = length.steps, .settings = options.settings()};
+  [[nodiscard]] FitPlan plan() const {
+    FitPlan plan{.steps = length.steps, .settings = options.settings()};
     plan.settings.emplace_back("examples", std::to_string(examples));
     plan.settings.emplace_back("best_model", keeps_best() ? "true" : "false");
     return plan;

@@ -230,11 +230,11 @@ TEST(DropoutOfAdapters, IsOneOfItsRowsAndItsSite) {
       .a = at::eye(size), .b = at::eye(size), .scale = 1, .in_adapted = true, .dropout = 0.25};
   low.a.mutable_grad() = at::zeros_like(low.a);
   low.b.mutable_grad() = at::zeros_like(low.b);
-  cpu::Linear<float> linear{{{weight, {}, {}, {}, low}}};
+  cpu::PackedLinear<float> linear{{{weight, {}, {}, {}, low}}};
   std::uint64_t number = 0;
   EXPECT_TRUE(linear.low_rank().number(number));
-  cpu::Linear<float>* const map = &linear;
-  cpu::pack_weights<cpu::Linear<float>>({&map, 1}, true);
+  cpu::PackedLinear<float>* const map = &linear;
+  cpu::pack_weights<cpu::PackedLinear<float>>({&map, 1}, true);
   const at::Tensor ones = at::ones({rows, size});
   cpu::ReducedRows<float> memory;
   const auto product = [&](cpu::Pass pass, std::uint64_t site, std::size_t row, std::size_t count) {

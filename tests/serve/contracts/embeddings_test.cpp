@@ -15,7 +15,7 @@ namespace {
 const predict::Task mean{.pooling = "mean", .embedding_size = 3};
 const std::vector<predict::Prediction> two{{.logits = {3, 4, 0}}, {.logits = {0, 0, 2}}};
 
-Request asked(const std::string& path, const std::string& body) {
+PredictRequest asked(const std::string& path, const std::string& body) {
   return tests::request_of({.method = "POST", .target = path, .body = body});
 }
 

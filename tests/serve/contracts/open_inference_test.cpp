@@ -33,8 +33,8 @@ std::vector<float> floats(const std::string& bytes) {
   return numbers;
 }
 
-Request read_body(const std::string& object, const std::string& binary = {},
-                  const predict::Task& task = polarity, const TextLimits& limits = {}) {
+PredictRequest read_body(const std::string& object, const std::string& binary = {},
+                         const predict::Task& task = polarity, const TextLimits& limits = {}) {
   const std::string header = binary.empty() ? "" : std::to_string(object.size());
   return read({.inference_header = header, .body = object + binary}, "m", task, limits);
 }
@@ -57,9 +57,9 @@ std::pair<int, std::string> error_of(const std::string& object, const std::strin
   }
 }
 
-std::vector<std::string> texts_of(const Request& request) {
+std::vector<std::string> texts_of(const PredictRequest& request) {
   std::vector<std::string> texts;
-  for (const Text& text : request.texts) {
+  for (const PredictInput& text : request.texts) {
     EXPECT_EQ(text.truncation, Truncation::right);
     texts.push_back(text.text + (text.pair ? "|" + *text.pair : ""));
   }

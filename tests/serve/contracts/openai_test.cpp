@@ -15,7 +15,7 @@ namespace {
 const predict::Task mean{.pooling = "mean", .embedding_size = 2};
 const std::vector<predict::Prediction> two{{.logits = {3, 4}}, {.logits = {0, 2}}};
 
-Request asked(const std::string& body) {
+PredictRequest asked(const std::string& body) {
   auto request = tests::request_of({.method = "POST", .target = "/v1/embeddings", .body = body});
   request.tokens = 7;
   return request;

@@ -38,7 +38,7 @@ TEST(VertexAnswer, WritesLabelsAlone) {
 }
 
 TEST(VertexAnswer, HasAListOfPredictions) {
-  const Text label{.write = write_label};
+  const PredictInput label{.write = write_label};
   const std::vector<predict::Prediction> predictions{{{1}, {0.25, 0.75}, {-1, 1}},
                                                      {{0}, {0.75, 0.25}, {1, -1}}};
   EXPECT_EQ(write_predictions({.texts = {label, label}}, polarity, predictions).body,

@@ -114,7 +114,7 @@ SEQTRAIN_SEPARATE OrderedWorkers<Batch> BucketLoader::epoch(std::int64_t epoch,
           }};
 }
 
-SEQTRAIN_SEPARATE const Plan& BucketLoader::plan(std::int64_t epoch) {
+SEQTRAIN_SEPARATE const BatchPlan& BucketLoader::plan(std::int64_t epoch) {
   if (planned_epoch_ != epoch) {
     plan_ = options_.plan_of ? options_.plan_of(epoch)
                              : make_plan(set_->lengths(), options_.plan, options_.seed,

@@ -56,7 +56,8 @@ inline void send_tensors(Group& group, const train::SavedFit& saved, const char*
 
 }  // namespace detail
 
-SEQTRAIN_SEPARATE std::optional<train::SavedFit> SharedCheckpointer::send(const train::Plan& plan) {
+SEQTRAIN_SEPARATE std::optional<train::SavedFit> SharedCheckpointer::send(
+    const train::FitPlan& plan) {
   std::optional<train::SavedFit> saved;
   try {
     saved = checkpointer_.restore(plan);

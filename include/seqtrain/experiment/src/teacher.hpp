@@ -78,7 +78,7 @@ inline std::vector<float> write_answers(const TeacherQuestion& question,
                              std::to_string(question.rows.size()) + " training texts");
   std::filesystem::create_directories(file.parent_path());
   AtomicFile out{file};
-  predict::Window window{teacher};
+  predict::AnswerQueue window{teacher};
   log::Bar<> bar{{.enabled = question.storages.log.on_terminal()}};
   const auto begin = std::chrono::steady_clock::now();
   std::int64_t done = 0;

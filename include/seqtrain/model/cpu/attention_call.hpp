@@ -35,7 +35,7 @@ struct VectorsOfAHead {
 struct AttentionCall {
   std::size_t length;
   std::size_t queries;             ///< the number of tokens that attend, which are the first ones
-  kernels::Dropout dropout;        ///< applies to the probabilities
+  kernels::HashDropout dropout;    ///< applies to the probabilities
   std::uint32_t first;             ///< the dropout's index of head 0, query 0, key 0
   const float* bias = nullptr;     ///< added to head 0's scores: bias[key - query]
   float* d_bias = nullptr;         ///< gets the gradient of `bias`

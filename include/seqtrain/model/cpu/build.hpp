@@ -35,13 +35,13 @@ namespace seqtrain::model::cpu {
 
 /// Returns one linear layer that computes several maps of the same input. It shares their tensors.
 template <class T>
-[[nodiscard]] Linear<T> linear(const std::vector<model::Linear>& maps) {
-  std::vector<typename Linear<T>::Part> parts;
+[[nodiscard]] PackedLinear<T> linear(const std::vector<model::Linear>& maps) {
+  std::vector<typename PackedLinear<T>::Part> parts;
   for (const model::Linear& map : maps) {
     parts.push_back(
         {map.weight, map.bias, gradient_of(map.weight), gradient_of(map.bias), map.low_rank});
   }
-  return Linear<T>{std::move(parts)};
+  return PackedLinear<T>{std::move(parts)};
 }
 
 /// Returns the tensors of a layer normalization.

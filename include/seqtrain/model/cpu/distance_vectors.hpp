@@ -37,7 +37,7 @@ struct DistanceParts {
   /// position minus the key's. The rows do not decrease.
   std::function<std::vector<std::int64_t>(std::int64_t length)> rows;
   /// A map for each layer, to [query vectors, key vectors] or to one of them.
-  std::vector<Linear<T>> maps;
+  std::vector<PackedLinear<T>> maps;
   bool has_queries;  ///< there are query vectors, which are multiplied by keys
   bool has_keys;     ///< there are key vectors, which are multiplied by queries
 };
@@ -51,11 +51,11 @@ class DistanceVectors {
   DistanceVectors(DistanceParts<T> parts, std::size_t heads, float scale)
       : parts_{std::move(parts)}, heads_{heads}, scale_{scale} {}
 
-  [[nodiscard]] std::vector<Linear<T>>& maps() { return parts_.maps; }
+  [[nodiscard]] std::vector<PackedLinear<T>>& maps() { return parts_.maps; }
 
   /// Computes the vectors of all layers for sequences of at most that length. With `keep`,
   /// `backward` may follow.
-  void forward(std::size_t longest, std::vector<kernels::Dropout> dropout,
+  void forward(std::size_t longest, std::vector<kernels::HashDropout> dropout,
                std::vector<std::uint64_t> adapters, bool keep) {
     longest_ = longest;
     dropout_ = std::move(dropout);
@@ -107,7 +107,7 @@ class DistanceVectors {
 
   /// Adds to the gradients of a layer's map, and clears the shares for the next layer.
   void backward(std::size_t layer, WeightGradients<T>& weights) {
-    const Linear<T>& map = parts_.maps[layer];
+    const PackedLinear<T>& map = parts_.maps[layer];
     add_up_shares(map.out());
     T* const d_output = d_output_.reserve(padded() * map.out());
     kernels::convert(d_mapped_.data(), map.out(), d_output, map.out(), padded(), map.out());
@@ -184,7 +184,7 @@ class DistanceVectors {
 
   /// Computes the vectors of a layer.
   void map(std::size_t layer, bool keep, Buffer<float>& memory, ReducedRows<T>& reduced) {
-    const Linear<T>& map = parts_.maps[layer];
+    const PackedLinear<T>& map = parts_.maps[layer];
     Vectors& to = layers_[layer];
     T* const input = to.input.reserve(padded() * hidden());
     kernels::drop(embedded_.data(), 0, dropout_[layer], 0, 0, input, 0, 1, count_ * hidden());
@@ -255,12 +255,12 @@ class DistanceVectors {
   float scale_;  // factor of the query vectors
 
   std::size_t longest_ = 0;
-  std::vector<kernels::Dropout> dropout_;  // one for each layer
-  std::vector<std::uint64_t> adapters_;    // sites of the dropout of each layer's adapters
-  std::vector<std::int64_t> rows_;         // row of the embeddings for each distance
-  std::int64_t first_ = 0;                 // the first row that occurs
-  std::size_t count_ = 0;                  // number of rows that occur
-  Buffer<float> embedded_;                 // [count, hidden], normalized
+  std::vector<kernels::HashDropout> dropout_;  // one for each layer
+  std::vector<std::uint64_t> adapters_;        // sites of the dropout of each layer's adapters
+  std::vector<std::int64_t> rows_;             // row of the embeddings for each distance
+  std::int64_t first_ = 0;                     // the first row that occurs
+  std::size_t count_ = 0;                      // number of rows that occur
+  Buffer<float> embedded_;                     // [count, hidden], normalized
   Buffer<float> normal_, inverse_;
   std::vector<Vectors> layers_;
   std::vector<Buffer<float>> mapped_;    // [padded, out] for each worker

@@ -25,10 +25,10 @@ namespace seqtrain::model::cpu {
 template <class T>
 class EmbeddingStage {
  public:
-  EmbeddingStage(Embeddings embeddings, std::optional<Linear<T>> projection)
+  EmbeddingStage(Embeddings embeddings, std::optional<PackedLinear<T>> projection)
       : embeddings_{std::move(embeddings)}, projection_{std::move(projection)} {}
 
-  [[nodiscard]] std::optional<Linear<T>>& projection() { return projection_; }
+  [[nodiscard]] std::optional<PackedLinear<T>>& projection() { return projection_; }
   void round_words() { embeddings_.round_words(); }
 
   /// Tells whether anything of this stage learns.
@@ -38,7 +38,7 @@ class EmbeddingStage {
 
   /// Begins a pass. `rows` is the number of rows of all runs, or, if nothing is kept, of one run
   /// for each thread.
-  void begin(const data::Batch& batch, const Layout& layout, kernels::Dropout dropout,
+  void begin(const data::Batch& batch, const Layout& layout, kernels::HashDropout dropout,
              std::uint64_t adapters, std::size_t rows, bool keep) {
     ids_ = embeddings_.ids(batch, layout);
     dropout_ = dropout;
@@ -129,9 +129,9 @@ class EmbeddingStage {
   }
 
   Embeddings embeddings_;
-  std::optional<Linear<T>> projection_;
+  std::optional<PackedLinear<T>> projection_;
   std::vector<Embeddings::Ids> ids_;
-  kernels::Dropout dropout_;
+  kernels::HashDropout dropout_;
   std::uint64_t adapters_ = 0;  // site of the dropout of the projection's adapter
   bool keeps_ = false;
   Buffer<float> sums_;     // [rows, size] with a projection; then their gradient

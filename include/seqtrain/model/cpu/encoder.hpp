@@ -47,7 +47,7 @@ class Encoder {
         rates_{parts.dropout},
         mean_pooling_{parts.mean_pooling} {
     std::uint64_t adapters = 0;
-    for (Linear<T>* const linear : all_linears()) {
+    for (PackedLinear<T>* const linear : all_linears()) {
       drops_inputs_ |= linear->low_rank().number(adapters);
     }
   }
@@ -57,7 +57,7 @@ class Encoder {
   /// unless adapters learn.
   void keep_packed_only() {
     if constexpr (sizeof(T) == sizeof(Bf16)) embeddings_.round_words();
-    cpu::keep_packed_only<Linear<T>>(all_linears());
+    cpu::keep_packed_only<PackedLinear<T>>(all_linears());
   }
 
   /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has a value, dropout is
@@ -91,14 +91,14 @@ class Encoder {
   /// step is for first tokens alone.
   [[nodiscard]] std::size_t full_steps() const { return mean_pooling_ ? steps() : steps() - 1; }
 
-  [[nodiscard]] std::vector<Linear<T>*> all_linears() {
-    std::vector<Linear<T>*> linears;
+  [[nodiscard]] std::vector<PackedLinear<T>*> all_linears() {
+    std::vector<PackedLinear<T>*> linears;
     if (embeddings_.projection()) linears.push_back(&*embeddings_.projection());
     for (Layer<T>& layer : layers_) {
-      for (Linear<T>* const linear : layer.linears()) linears.push_back(linear);
+      for (PackedLinear<T>* const linear : layer.linears()) linears.push_back(linear);
     }
     if (vectors_) {
-      for (Linear<T>& map : vectors_->maps()) linears.push_back(&map);
+      for (PackedLinear<T>& map : vectors_->maps()) linears.push_back(&map);
     }
     return linears;
   }

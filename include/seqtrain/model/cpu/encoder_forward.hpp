@@ -30,7 +30,7 @@ template <class T>
 at::Tensor Encoder<T>::forward(const data::Batch& batch, std::optional<random::Stream> stream) {
   const TileGuard tiles;
   const auto linears = all_linears();
-  pack_weights<Linear<T>>(linears, changes_of<T>(linears) == changes_at_gradients_);
+  pack_weights<PackedLinear<T>>(linears, changes_of<T>(linears) == changes_at_gradients_);
   layout_.emplace(batch, row_unit());
   // If the vectors of distances get gradients, each run has a share of its own for them.
   runs_ = vectors_ && stream ? layout_->split_into(shares) : layout_->runs(tensor::workers());
@@ -73,15 +73,15 @@ void Encoder<T>::draw_dropout(const data::Batch& batch, const std::optional<rand
                               std::size_t x_rows) {
   std::uint64_t site = 1;  // 0 is the head's
   const auto draw = [&](double probability) {
-    return stream && probability > 0 ? kernels::Dropout{stream->at(site++), probability}
-                                     : kernels::Dropout{};
+    return stream && probability > 0 ? kernels::HashDropout{stream->at(site++), probability}
+                                     : kernels::HashDropout{};
   };
   const auto draw_site = [&] {
     return stream && drops_inputs_ ? stream->at(site++) | 1 : std::uint64_t{0};
   };
   embeddings_.begin(batch, *layout_, draw(rates_.embeddings), draw_site(), x_rows, keeps_);
   dropout_.clear();
-  std::vector<kernels::Dropout> of_distances;
+  std::vector<kernels::HashDropout> of_distances;
   std::vector<std::uint64_t> of_adapters;
   for (std::size_t i = 0; i < steps(); ++i) {
     const auto attention = draw(rates_.attention);

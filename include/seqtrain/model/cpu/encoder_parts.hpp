@@ -65,19 +65,19 @@ struct InferenceParts {
   [[nodiscard]] std::size_t near() const { return convolution ? convolution->map.in() : 0; }
 
   /// Returns what a head's attention reads. `q` is the head's query of the first token.
-  [[nodiscard]] kernels::Head<Bf16> view(const InferenceLayer& layer, std::size_t head,
-                                         const Bf16* q, std::size_t queries,
-                                         std::size_t length) const {
-    kernels::Head<Bf16> view{.q = q,
-                             .k = q + hidden(),
-                             .v = q + 2 * hidden(),
-                             .ld = 3 * hidden(),
-                             .queries = queries,
-                             .length = length,
-                             .size = hidden() / layer.heads,
-                             .sliding_window = layer.sliding_window,
-                             .parts = layer.score_parts,
-                             .by_tiles = has_tiles()};
+  [[nodiscard]] kernels::AttentionHead<Bf16> view(const InferenceLayer& layer, std::size_t head,
+                                                  const Bf16* q, std::size_t queries,
+                                                  std::size_t length) const {
+    kernels::AttentionHead<Bf16> view{.q = q,
+                                      .k = q + hidden(),
+                                      .v = q + 2 * hidden(),
+                                      .ld = 3 * hidden(),
+                                      .queries = queries,
+                                      .length = length,
+                                      .size = hidden() / layer.heads,
+                                      .sliding_window = layer.sliding_window,
+                                      .parts = layer.score_parts,
+                                      .by_tiles = has_tiles()};
     if (distances) view.bias = distances->values() + head * distances->distances();
     if (vectors) {
       const auto index = static_cast<std::size_t>(&layer - layers.data());
@@ -101,7 +101,7 @@ struct InferenceParts {
 template <class T>
 struct EncoderParts {
   Embeddings embeddings;
-  std::optional<Linear<T>> projection = {};  ///< map of embeddings to hidden states
+  std::optional<PackedLinear<T>> projection = {};  ///< map of embeddings to hidden states
   std::vector<Layer<T>> layers;
   /// The indices of the layers in the order in which tokens pass through them. A layer may occur
   /// more than once. If empty, each layer is applied once.
@@ -110,7 +110,7 @@ struct EncoderParts {
   std::optional<DistanceParts<T>> vectors = {};  ///< vectors of distances, multiplied by q and k
   DropoutRates dropout = {};
   bool mean_pooling = false;  ///< the result is the mean of a row's tokens, not the first token
-  std::optional<Convolution<Linear<T>>> convolution = {};  ///< only predictions use it
+  std::optional<Convolution<PackedLinear<T>>> convolution = {};  ///< only predictions use it
 
   /// Returns both passes of the vectors of distances, if there are any.
   [[nodiscard]] std::optional<DistanceVectors<T>> take_vectors() {

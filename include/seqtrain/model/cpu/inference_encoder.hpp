@@ -59,9 +59,9 @@ class InferenceEncoder {
   void keep_packed_only() {
     parts_.embeddings.round_words();
     if (parts_.vectors) {
-      for (Linear<Bf16>& map : parts_.vectors->maps()) {
-        Linear<Bf16>* const one = &map;
-        cpu::keep_packed_only<Linear<Bf16>>({&one, 1});
+      for (PackedLinear<Bf16>& map : parts_.vectors->maps()) {
+        PackedLinear<Bf16>* const one = &map;
+        cpu::keep_packed_only<PackedLinear<Bf16>>({&one, 1});
       }
     }
     if (parts_.int8) keep_outliers_in_bf16();
@@ -144,7 +144,7 @@ class InferenceEncoder {
     if (parts_.distances) parts_.distances->look_up(longest);
     if (parts_.vectors) {
       const std::size_t layers = parts_.layers.size();
-      parts_.vectors->forward(longest, std::vector<kernels::Dropout>(layers),
+      parts_.vectors->forward(longest, std::vector<kernels::HashDropout>(layers),
                               std::vector<std::uint64_t>(layers), false);
     }
     longest_ = longest;

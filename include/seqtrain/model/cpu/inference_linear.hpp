@@ -37,7 +37,7 @@ struct LinearInput {
 /// pass alone. It may have several adapters, each for rows of its own.
 class InferenceLinear {
  public:
-  InferenceLinear(Linear<Bf16> linear, bool int8) : linear_{std::move(linear)}, int8_{int8} {}
+  InferenceLinear(PackedLinear<Bf16> linear, bool int8) : linear_{std::move(linear)}, int8_{int8} {}
 
   [[nodiscard]] std::size_t in() const { return linear_.in(); }
   [[nodiscard]] std::size_t out() const { return linear_.out(); }
@@ -53,7 +53,8 @@ class InferenceLinear {
     scales_ = {};
   }
 
-  /// See `Linear::begin_packing`. In int8 the weights are packed once unless `always` is true.
+  /// See `PackedLinear::begin_packing`. In int8 the weights are packed once unless `always` is
+  /// true.
   [[nodiscard]] std::size_t begin_packing(bool always) {
     if (!int8_) return linear_.begin_packing(always);
     if (packed_ && !always) return 0;
@@ -68,7 +69,7 @@ class InferenceLinear {
     if (!int8_) return linear_.end_packing();
     packed_ = true;
   }
-  /// See `Linear::forget_weights`.
+  /// See `PackedLinear::forget_weights`.
   void forget_weights() { linear_.forget_weights(); }
 
   /// Packs panel `index` of the weights.
@@ -215,7 +216,7 @@ class InferenceLinear {
     return {weights_.data() + first * in(), excess_.data() + first, scales_.data() + first};
   }
 
-  Linear<Bf16> linear_;
+  PackedLinear<Bf16> linear_;
   bool int8_;
   bool packed_ = false;  // in int8
   Buffer<std::int8_t> weights_;

@@ -27,11 +27,11 @@ namespace seqtrain::model::cpu {
 
 /// The dropout of one layer in one pass.
 struct LayerDropout {
-  kernels::Dropout attention;  ///< applies to attention's probabilities
-  kernels::Dropout first;      ///< applies to the result of attention's output map
-  kernels::Dropout gates;      ///< applies to a gated network's activations
-  kernels::Dropout second;     ///< applies to the result of the feed-forward network's output map
-  std::uint64_t adapters = 0;  ///< site of the dropout of adapters' inputs; 0 for none
+  kernels::HashDropout attention;  ///< applies to attention's probabilities
+  kernels::HashDropout first;      ///< applies to the result of attention's output map
+  kernels::HashDropout gates;      ///< applies to a gated network's activations
+  kernels::HashDropout second;  ///< applies to the result of the feed-forward network's output map
+  std::uint64_t adapters = 0;   ///< site of the dropout of adapters' inputs; 0 for none
 };
 
 /// One layer of the encoder on packed rows: attention, then a feed-forward network. The residual is
@@ -45,7 +45,7 @@ struct LayerDropout {
 template <class T>
 class Layer : public LayerTraits {
  public:
-  Linear<T> qkv, attention_output, intermediate, output;
+  PackedLinear<T> qkv, attention_output, intermediate, output;
   NormTensors norm1, norm2;
   std::shared_ptr<kernels::RotaryAngles> rotary = nullptr;  ///< null if nothing is rotated
 
@@ -54,7 +54,7 @@ class Layer : public LayerTraits {
   }
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
 
-  [[nodiscard]] std::array<Linear<T>*, 4> linears() {
+  [[nodiscard]] std::array<PackedLinear<T>*, 4> linears() {
     return {&qkv, &attention_output, &intermediate, &output};
   }
 
@@ -146,7 +146,8 @@ class Layer : public LayerTraits {
                        std::uint32_t first, float* gradient, T* d_context, const Sums& sums,
                        const Scratch<T>& scratch) const {
     const auto norm_backward = [&](std::size_t which, const NormTensors& norm,
-                                   const kernels::Dropout& drop, T* normal, const float* inverse) {
+                                   const kernels::HashDropout& drop, T* normal,
+                                   const float* inverse) {
       sums(which, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
         const std::size_t at = row * hidden();
         const auto index = first + static_cast<std::uint32_t>(at);
@@ -206,8 +207,8 @@ class Layer : public LayerTraits {
     rotary->turn(rows.qkv + hidden(), qkv.out(), call.length, heads, sign);
   }
 
-  [[nodiscard]] kernels::Head<T> head_view(const LayerRows<T>& rows, std::size_t head,
-                                           const AttentionCall& call) const {
+  [[nodiscard]] kernels::AttentionHead<T> head_view(const LayerRows<T>& rows, std::size_t head,
+                                                    const AttentionCall& call) const {
     const std::size_t size = hidden() / heads;
     const T* const q = rows.qkv + head * size;
     const auto of_head = [&](auto* numbers) {
@@ -230,18 +231,18 @@ class Layer : public LayerTraits {
             .by_tiles = has_tiles()};
   }
 
-  [[nodiscard]] static Product<T> forward(const Linear<T>& linear, const T* x, std::size_t count,
-                                          const Scratch<T>& scratch) {
+  [[nodiscard]] static Product<T> forward(const PackedLinear<T>& linear, const T* x,
+                                          std::size_t count, const Scratch<T>& scratch) {
     return {Pass::forward, linear, x, count, *scratch.reduced};
   }
-  [[nodiscard]] static Product<T> back(const Linear<T>& linear, const T* d_output,
+  [[nodiscard]] static Product<T> back(const PackedLinear<T>& linear, const T* d_output,
                                        std::size_t count, const Scratch<T>& scratch) {
     return {Pass::backward, linear, d_output, count, *scratch.reduced};
   }
 
   /// Adds scratch.wide, the product of `linear`, to the residual and normalizes.
-  void add_and_norm(const Linear<T>& linear, const NormTensors& norm,
-                    const kernels::Dropout& dropout, std::uint32_t first, float* x,
+  void add_and_norm(const PackedLinear<T>& linear, const NormTensors& norm,
+                    const kernels::HashDropout& dropout, std::uint32_t first, float* x,
                     const NormResult& to, std::size_t count, const Scratch<T>& scratch) const {
     float* const wide = scratch.wide;
     kernels::add_and_norm<T>(
@@ -253,7 +254,7 @@ class Layer : public LayerTraits {
   /// the first one.
   template <class Act>
   void activate(const Product<T>& product, const LayerRows<T>& rows, std::size_t column,
-                std::size_t count, const kernels::Dropout& dropout, std::uint32_t first,
+                std::size_t count, const kernels::HashDropout& dropout, std::uint32_t first,
                 const Scratch<T>& scratch) const {
     const std::size_t inner = output.in();
     T* const factors = rows.factors == nullptr ? nullptr : rows.factors + column;
@@ -271,13 +272,13 @@ class Layer : public LayerTraits {
   }
 
   /// Computes the gradient of a map's input, given that of its output.
-  void input_backward(const Linear<T>& linear, const T* d_output, std::size_t count,
+  void input_backward(const PackedLinear<T>& linear, const T* d_output, std::size_t count,
                       float* gradient, const Scratch<T>& scratch) const {
     if (!pre_norm) return add_to(gradient, linear, d_output, count, scratch);
     back(linear, d_output, count, scratch)(scratch.wide);
   }
 
-  void add_to(float* gradient, const Linear<T>& linear, const T* d_output, std::size_t count,
+  void add_to(float* gradient, const PackedLinear<T>& linear, const T* d_output, std::size_t count,
               const Scratch<T>& scratch) const {
     back(linear, d_output, count, scratch)
         .each(scratch.block, [&](std::size_t column, const float* block) {

@@ -23,7 +23,7 @@ namespace seqtrain::model::cpu {
 /// both passes, or of the forward pass alone if nothing before them learns. `in` and each map's
 /// `out` are multiples of `panel`. If the weights are frozen, the maps may have adapters.
 template <class T>
-class Linear {
+class PackedLinear {
  public:
   /// One linear layer of those that share an input.
   struct Part {
@@ -34,7 +34,7 @@ class Linear {
     LowRank low_rank = {};
   };
 
-  explicit Linear(std::vector<Part> parts)
+  explicit PackedLinear(std::vector<Part> parts)
       : parts_{std::move(parts)},
         in_{static_cast<std::size_t>(parts_.front().weight.size(1))},
         learns_{parts_.front().weight_gradient.defined()},
@@ -157,7 +157,7 @@ class Linear {
   std::vector<float> bias_;
 };
 
-/// Packs the weights of maps whose changes have been counted, see `Linear::begin_packing`.
+/// Packs the weights of maps whose changes have been counted, see `PackedLinear::begin_packing`.
 template <class Map>
 void pack_weights(std::span<Map* const> maps, bool always) {
   std::vector<std::pair<Map*, std::size_t>> panels;
@@ -192,7 +192,8 @@ template <class T>
 class Product {
  public:
   /// `x` is [rows, in], or [rows, out] in the backward pass.
-  Product(Pass pass, const Linear<T>& linear, const T* x, std::size_t rows, ReducedRows<T>& memory)
+  Product(Pass pass, const PackedLinear<T>& linear, const T* x, std::size_t rows,
+          ReducedRows<T>& memory)
       : pass_{pass}, linear_{&linear}, x_{x}, rows_{rows}, memory_{&memory} {
     const std::size_t numbers = rows * linear.low_rank().width();
     if (numbers == 0) return;
@@ -235,7 +236,7 @@ class Product {
   }
 
   Pass pass_;
-  const Linear<T>* linear_;
+  const PackedLinear<T>* linear_;
   const T* x_;
   std::size_t rows_;
   ReducedRows<T>* memory_;
@@ -244,9 +245,9 @@ class Product {
 
 /// Returns how many changes of these linear layers have been counted.
 template <class T>
-[[nodiscard]] std::int64_t changes_of(std::span<Linear<T>* const> linears) {
+[[nodiscard]] std::int64_t changes_of(std::span<PackedLinear<T>* const> linears) {
   std::int64_t sum = 0;
-  for (const Linear<T>* const linear : linears) sum += linear->changes();
+  for (const PackedLinear<T>* const linear : linears) sum += linear->changes();
   return sum;
 }
 

@@ -68,9 +68,9 @@ class LowRankMaps {
     /// Returns the side that the pass reads.
     [[nodiscard]] const Side& side(Pass pass) const { return pass == Pass::forward ? in : out; }
     /// Returns the dropout of its input at a site, if there is one.
-    [[nodiscard]] std::optional<kernels::Dropout> dropout(std::uint64_t site) const {
+    [[nodiscard]] std::optional<kernels::HashDropout> dropout(std::uint64_t site) const {
       if (site == 0 || low.dropout == 0) return {};
-      return kernels::Dropout{random::mix(site, number), low.dropout};
+      return kernels::HashDropout{random::mix(site, number), low.dropout};
     }
   };
 

@@ -70,7 +70,7 @@ class NormGradients {
 /// rows is a multiple of 32. Rows without a token are zero in both.
 template <class T>
 struct WeightProduct {
-  const Linear<T>* linear;
+  const PackedLinear<T>* linear;
   const T* input;
   const T* gradient;
   std::size_t rows;
@@ -84,7 +84,7 @@ class LowRankGradients {
  public:
   /// Adds to the gradients of a map's adapters.
   void add(const WeightProduct<T>& product) {
-    const Linear<T>& linear = *product.linear;
+    const PackedLinear<T>& linear = *product.linear;
     if (linear.low_rank().width() == 0) return;
     scratch_.resize(tensor::workers());
     memory_.resize(tensor::workers());
@@ -115,7 +115,7 @@ class LowRankGradients {
 
   /// Reduces inputs and gradients to the adapters' ranks. A task takes some rows.
   void reduce(const WeightProduct<T>& product) {
-    const Linear<T>& linear = *product.linear;
+    const PackedLinear<T>& linear = *product.linear;
     const std::size_t rows = product.rows;
     const LowRankMaps<T>& low = linear.low_rank();
     const std::size_t width = low.width();
@@ -237,7 +237,8 @@ class WeightGradients {
 
   void multiply(const WeightProduct<T>& product, std::size_t offset, std::size_t out,
                 T* transposed) const {
-    const Linear<T>* const linear = product.linear;  // clang 14 captures no structured bindings
+    const PackedLinear<T>* const linear =
+        product.linear;  // clang 14 captures no structured bindings
     const T* const gradient = product.gradient + out;
     const std::size_t rows = product.rows;
     auto to = linear->gradient(out);

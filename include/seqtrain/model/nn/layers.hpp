@@ -245,9 +245,10 @@ struct LayerTraits {
   ActivationKind activation;
   std::size_t heads;
   bool pre_norm = false;
-  bool gated = false;           ///< the second half of `intermediate` multiplies the activations
-  std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
-  Rope rope = {};               ///< rotary positions of queries and keys
+  bool gated = false;  ///< the second half of `intermediate` multiplies the activations
+  std::size_t score_parts =
+      1;           ///< number of products in a score, see `kernels::AttentionHead::parts`
+  Rope rope = {};  ///< rotary positions of queries and keys
   /// The distance of the farthest key of a query, on either side.
   std::size_t sliding_window = std::numeric_limits<std::size_t>::max();
   bool causal = false;        ///< a query attends to no later key

@@ -28,7 +28,7 @@ struct RankOptions {
 };
 
 /// Returns the answer, the highest score first.
-inline HttpResponse write_results(const RankOptions& options, const Request& request,
+inline HttpResponse write_results(const RankOptions& options, const PredictRequest& request,
                                   const predict::Task& task,
                                   std::span<const predict::Prediction> predictions) {
   std::vector<double> scores;
@@ -49,16 +49,16 @@ inline HttpResponse write_results(const RankOptions& options, const Request& req
 }
 
 /// Reads a request. A document is a text or `{"text": "…"}`. Longer texts are cut.
-[[nodiscard]] inline Request read_rerank(const json::Value& root, const TextLimits& limits) {
-  const Text like{.text = std::string{root.at("query").string()},
-                  .truncation = serve::detail::truncation(root, Truncation::right)};
+[[nodiscard]] inline PredictRequest read_rerank(const json::Value& root, const TextLimits& limits) {
+  const PredictInput like{.text = std::string{root.at("query").string()},
+                          .truncation = serve::detail::truncation(root, Truncation::right)};
   serve::detail::check_not_empty(like.text, "query");
   RankOptions options{.returns_documents = serve::detail::flag(root, "return_documents", false)};
   if (const auto top = root.find("top_n")) {
     if (top->integer() < 1) throw top->error("must be at least 1");
     options.top_n = static_cast<std::size_t>(top->integer());
   }
-  Request request{
+  PredictRequest request{
       .model = serve::detail::model_in(root),
       .write = [options](const auto&... answer) { return write_results(options, answer...); }};
   const auto documents = root.at("documents").items();

@@ -47,13 +47,13 @@ inline void check_embeds(const predict::Task& task) {
 }
 
 /// Adds a text to a request, or texts if `value` is a list.
-inline void add_texts(const json::Value& value, const std::string& name, const Text& like,
-                      std::size_t most, Request& request) {
+inline void add_texts(const json::Value& value, const std::string& name, const PredictInput& like,
+                      std::size_t most, PredictRequest& request) {
   const auto items = value.is_array() ? value.items() : std::vector{value};
   serve::detail::check_not_empty(items.empty() ? "" : name, name);
   serve::detail::check_count(items.size(), most);
   for (const auto& item : items) {
-    Text& text = request.texts.emplace_back(like);
+    PredictInput& text = request.texts.emplace_back(like);
     text.text = item.string();
     serve::detail::check_not_empty(text.text, name);
   }
@@ -70,23 +70,24 @@ inline HttpResponse write_embeddings(const predict::EmbeddingOptions& options,
 
 /// Reads a request to `/embed`: `{"inputs": "text", "normalize": true, "dimensions": 256}`, or a
 /// list of texts.
-[[nodiscard]] inline Request read_embed(const json::Value& root, const TextLimits& limits) {
-  const Text like{.truncation = serve::detail::truncation(root, Truncation::none),
-                  .raw_scores = true};
+[[nodiscard]] inline PredictRequest read_embed(const json::Value& root, const TextLimits& limits) {
+  const PredictInput like{.truncation = serve::detail::truncation(root, Truncation::none),
+                          .raw_scores = true};
   const predict::EmbeddingOptions options{
       .size = dimensions_in(root), .normalize = serve::detail::flag(root, "normalize", true)};
-  Request request{.model = serve::detail::model_in(root),
-                  .check = check_size(options.size),
-                  .write = [options](const Request&, const predict::Task&, const auto predictions) {
-                    return write_embeddings(options, predictions);
-                  }};
+  PredictRequest request{
+      .model = serve::detail::model_in(root),
+      .check = check_size(options.size),
+      .write = [options](const PredictRequest&, const predict::Task&, const auto predictions) {
+        return write_embeddings(options, predictions);
+      }};
   add_texts(root.at("inputs"), "inputs", like, limits.client_batch, request);
   request.single = !root.at("inputs").is_array();
   return request;
 }
 
 /// Returns the answer of `/similarity`: the cosine of each text with the first one.
-inline HttpResponse write_similarities(const Request&, const predict::Task&,
+inline HttpResponse write_similarities(const PredictRequest&, const predict::Task&,
                                        std::span<const predict::Prediction> predictions) {
   json::Writer out;
   out.begin_array();
@@ -97,15 +98,16 @@ inline HttpResponse write_similarities(const Request&, const predict::Task&,
 }
 
 /// Reads a request to `/similarity`: `{"inputs": {"source_sentence": "…", "sentences": ["…"]}}`.
-[[nodiscard]] inline Request read_similarity(const json::Value& root, const TextLimits& limits) {
+[[nodiscard]] inline PredictRequest read_similarity(const json::Value& root,
+                                                    const TextLimits& limits) {
   const auto parameters = root.find("parameters");
   const auto& options = parameters ? *parameters : root;
-  const Text like{.truncation = serve::detail::truncation(options, Truncation::none),
-                  .raw_scores = true};
+  const PredictInput like{.truncation = serve::detail::truncation(options, Truncation::none),
+                          .raw_scores = true};
   const auto inputs = root.at("inputs");
   const auto sentences = inputs.at("sentences");
   static_cast<void>(sentences.items());  // throws if it is no list
-  Request request{
+  PredictRequest request{
       .model = serve::detail::model_in(root), .check = check_embeds, .write = write_similarities};
   const std::string source{inputs.at("source_sentence").string()};
   serve::detail::check_not_empty(source, "source_sentence");
@@ -115,7 +117,7 @@ inline HttpResponse write_similarities(const Request&, const predict::Task&,
 }
 
 /// Returns the reader of a route whose request is JSON that `read` reads.
-[[nodiscard]] inline auto read_by(Request (*read)(const json::Value&, const TextLimits&)) {
+[[nodiscard]] inline auto read_by(PredictRequest (*read)(const json::Value&, const TextLimits&)) {
   return [read](const Call& call) {
     return read_json(call.http.body,
                      [&](const json::Value& root) { return read(root, call.limits()); });

@@ -50,8 +50,8 @@ namespace seqtrain::serve::kserve {
 }
 
 /// Reads a request to the model that the path names.
-[[nodiscard]] inline Request read(const Call& call) {
-  Request request = read_request(call);
+[[nodiscard]] inline PredictRequest read(const Call& call) {
+  PredictRequest request = read_request(call);
   request.model = *call.model;
   return request;
 }

@@ -114,8 +114,8 @@ inline std::vector<std::string> read_input(const json::Value& input, std::string
 }
 
 /// Reads the texts of a request: one input of any name, or the inputs `text` and `text_pair`.
-inline std::vector<Text> read_inputs(const json::Value& inputs, std::string_view binary,
-                                     const TextLimits& limits) {
+inline std::vector<PredictInput> read_inputs(const json::Value& inputs, std::string_view binary,
+                                             const TextLimits& limits) {
   const std::size_t count = length(inputs);
   std::map<std::string_view, std::vector<std::string>> tensors;
   for (const auto& input : count <= 2 ? inputs.items() : std::vector<json::Value>{}) {
@@ -130,7 +130,7 @@ inline std::vector<Text> read_inputs(const json::Value& inputs, std::string_view
   auto& first = tensors.begin()->second;
   auto& second = tensors.rbegin()->second;
   if (first.size() != second.size()) throw inputs.error("have different shapes");
-  std::vector<Text> texts(first.size(), Text{.truncation = Truncation::right});
+  std::vector<PredictInput> texts(first.size(), PredictInput{.truncation = Truncation::right});
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (count == 2) texts[i].pair = std::move(second[i]);
     texts[i].text = std::move(first[i]);
@@ -203,8 +203,8 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
 }  // namespace detail
 
 /// Reads the body of a request to `…/infer`. Throws an `HttpError` that names the wrong field.
-[[nodiscard]] inline Request read(const HttpRequest& http, const std::string& model,
-                                  const predict::Task& task, const TextLimits& limits = {}) {
+[[nodiscard]] inline PredictRequest read(const HttpRequest& http, const std::string& model,
+                                         const predict::Task& task, const TextLimits& limits = {}) {
   const std::string_view body = http.body, header = http.inference_header;
   const auto size = header.empty() ? std::optional{body.size()} : parse_number<std::size_t>(header);
   if (!size || *size > body.size()) {
@@ -216,7 +216,8 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
     if (const auto id = root.find("id")) begin.member("id", id->string());
     auto texts = detail::read_inputs(root.at("inputs"), body.substr(*size), limits);
     const auto write = [begin, outputs = detail::read_outputs(root, task)](
-                           const Request&, const predict::Task& of, const auto& predictions) {
+                           const PredictRequest&, const predict::Task& of,
+                           const auto& predictions) {
       json::Writer out{begin};
       std::string binary;
       out.key("outputs").begin_array();
@@ -229,12 +230,13 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
       response.body += binary;
       return response;
     };
-    return Request{.texts = std::move(texts), .model = model, .strict_model = true, .write = write};
+    return PredictRequest{
+        .texts = std::move(texts), .model = model, .strict_model = true, .write = write};
   });
 }
 
 /// Reads a request to the model that the path names.
-[[nodiscard]] inline Request read(const Call& call) {
+[[nodiscard]] inline PredictRequest read(const Call& call) {
   const std::string model{*call.model};
   return read(call.http, model, call.server.task_of(model, true), call.limits());
 }

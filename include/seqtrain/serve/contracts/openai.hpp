@@ -41,8 +41,8 @@ struct Options {
 };
 
 /// Returns the answer.
-inline HttpResponse write(const Options& options, const Request& request, const predict::Task&,
-                          std::span<const predict::Prediction> predictions) {
+inline HttpResponse write(const Options& options, const PredictRequest& request,
+                          const predict::Task&, std::span<const predict::Prediction> predictions) {
   static_assert(std::endian::native == std::endian::little);
   json::Writer out;
   out.begin_object().member("object", "list").key("data").begin_array();
@@ -64,8 +64,8 @@ inline HttpResponse write(const Options& options, const Request& request, const 
 
 /// Reads a request: `{"input": "text", "model": "…", "encoding_format": "base64"}`, or a list of
 /// texts.
-[[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
-  Request request{.model = serve::detail::model_in(root)};
+[[nodiscard]] inline PredictRequest read(const json::Value& root, const TextLimits& limits) {
+  PredictRequest request{.model = serve::detail::model_in(root)};
   Options options{.model = request.model.value_or("")};
   options.embedding.size = embeddings::dimensions_in(root);
   request.check = embeddings::check_size(options.embedding.size);

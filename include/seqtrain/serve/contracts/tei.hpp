@@ -29,7 +29,8 @@ namespace seqtrain::serve::tei {
 namespace detail {
 
 /// Returns the scores of an answer: the logits if the request wants them.
-inline std::vector<double> scores_of(const Text& text, const predict::Prediction& prediction,
+inline std::vector<double> scores_of(const PredictInput& text,
+                                     const predict::Prediction& prediction,
                                      const predict::Task& task) {
   const auto& logits = prediction.logits;
   if (text.raw_scores) return {logits.begin(), logits.end()};
@@ -38,7 +39,7 @@ inline std::vector<double> scores_of(const Text& text, const predict::Prediction
 }
 
 /// Returns the answer of `/rerank`: `[{"index": 1, "score": 0.9}, …]`, the highest score first.
-inline HttpResponse write_ranks(bool returns_texts, const Request& request,
+inline HttpResponse write_ranks(bool returns_texts, const PredictRequest& request,
                                 const predict::Task& task,
                                 std::span<const predict::Prediction> predictions) {
   std::vector<double> scores;
@@ -58,8 +59,8 @@ inline HttpResponse write_ranks(bool returns_texts, const Request& request,
 }  // namespace detail
 
 /// Writes the answer for one text: `[{"score": 0.9, "label": "pos"}, …]`, the highest score first.
-inline void write_answer(json::Writer& out, const Text& text, const predict::Prediction& prediction,
-                         const predict::Task& task) {
+inline void write_answer(json::Writer& out, const PredictInput& text,
+                         const predict::Prediction& prediction, const predict::Task& task) {
   const auto scores = detail::scores_of(text, prediction, task);
   out.begin_array();
   for (const std::size_t i : predict::greatest(scores, scores.size())) {
@@ -70,15 +71,15 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
 }
 
 /// Reads a request: `{"inputs": …}`, also one for zero-shot classification.
-[[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
+[[nodiscard]] inline PredictRequest read(const json::Value& root, const TextLimits& limits) {
   if (zero_shot::asks_for(root)) return zero_shot::read(root, limits);
   const auto inputs = root.at("inputs");
-  const Text like{.write = write_answer,
-                  .truncation = serve::detail::truncation(root, Truncation::none),
-                  .raw_scores = serve::detail::flag(root, "raw_scores", false)};
+  const PredictInput like{.write = write_answer,
+                          .truncation = serve::detail::truncation(root, Truncation::none),
+                          .raw_scores = serve::detail::flag(root, "raw_scores", false)};
   const auto items = inputs.is_array() ? inputs.items() : std::vector<json::Value>{};
-  Request request{.single = items.empty() || !items.front().is_array(),
-                  .model = serve::detail::model_in(root)};
+  PredictRequest request{.single = items.empty() || !items.front().is_array(),
+                         .model = serve::detail::model_in(root)};
   if (request.single) {
     serve::detail::read_sequence(inputs, request.texts.emplace_back(like));
   } else {
@@ -88,21 +89,22 @@ inline void write_answer(json::Writer& out, const Text& text, const predict::Pre
       serve::detail::read_sequence(item, request.texts.emplace_back(like));
     }
   }
-  for (const Text& text : request.texts) serve::detail::check_not_empty(text.text, "inputs");
+  for (const PredictInput& text : request.texts)
+    serve::detail::check_not_empty(text.text, "inputs");
   return request;
 }
 
 /// Reads a request to `/rerank`: `{"query": "…", "texts": ["…", …]}`.
-[[nodiscard]] inline Request read_rerank(const json::Value& root, const TextLimits& limits) {
-  const Text like{.text = std::string{root.at("query").string()},
-                  .truncation = serve::detail::truncation(root, Truncation::none),
-                  .raw_scores = serve::detail::flag(root, "raw_scores", false)};
+[[nodiscard]] inline PredictRequest read_rerank(const json::Value& root, const TextLimits& limits) {
+  const PredictInput like{.text = std::string{root.at("query").string()},
+                          .truncation = serve::detail::truncation(root, Truncation::none),
+                          .raw_scores = serve::detail::flag(root, "raw_scores", false)};
   serve::detail::check_not_empty(like.text, "query");
   const bool returns_texts = serve::detail::flag(root, "return_text", false);
-  Request request{.model = serve::detail::model_in(root),
-                  .write = [returns_texts](const auto&... answer) {
-                    return detail::write_ranks(returns_texts, answer...);
-                  }};
+  PredictRequest request{.model = serve::detail::model_in(root),
+                         .write = [returns_texts](const auto&... answer) {
+                           return detail::write_ranks(returns_texts, answer...);
+                         }};
   const auto texts = root.at("texts").items();
   serve::detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
   serve::detail::check_count(texts.size(), limits.client_batch);
@@ -193,7 +195,7 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
 }
 
 /// Reads a request to rank texts in the form of any contract.
-[[nodiscard]] inline Request rank(const Call& call) {
+[[nodiscard]] inline PredictRequest rank(const Call& call) {
   const auto check = [](const predict::Task& task) {
     const std::string problem = "model is not a re-ranker model: it ";
     if (task.embeds()) throw backend(problem + "embeds texts, so ask /similarity");
@@ -201,7 +203,7 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
   };
   const auto task = call.server.own_task();
   if (task && call.server.adapters().empty()) check(*task);  // before the body
-  Request request = serve::read_rerank(call.http.body, call.forms.rank, call.limits());
+  PredictRequest request = serve::read_rerank(call.http.body, call.forms.rank, call.limits());
   check(call.server.task_of(request.model, false));
   return request;
 }

@@ -32,8 +32,8 @@ namespace seqtrain::serve::torch_serve {
 }
 
 /// Writes the answer for one text.
-inline void write_answer(json::Writer& out, const Text&, const predict::Prediction& prediction,
-                         const predict::Task& task) {
+inline void write_answer(json::Writer& out, const PredictInput&,
+                         const predict::Prediction& prediction, const predict::Task& task) {
   const bool regression = task.problem_type == ProblemType::regression;
   json::Writer number;
   out.begin_object().key("Categories");
@@ -45,19 +45,19 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
 }
 
 /// Reads a list of texts.
-[[nodiscard]] inline Request read_list(const json::Value& root, const TextLimits& limits) {
-  Request request;
+[[nodiscard]] inline PredictRequest read_list(const json::Value& root, const TextLimits& limits) {
+  PredictRequest request;
   const auto items = root.items();
   serve::detail::check_count(items.size(), limits.texts);
-  const Text like{.write = write_answer, .truncation = Truncation::right};
+  const PredictInput like{.write = write_answer, .truncation = Truncation::right};
   for (const auto& item : items) request.texts.emplace_back(like).text = item.string();
   return request;
 }
 
 /// Reads a body that is one text, as `curl -T file` sends it, or a JSON string if the request says
 /// that it is JSON. Returns nothing if the body is another JSON value: it begins with `{` or `[`.
-[[nodiscard]] inline std::optional<Request> read_text(std::string_view body,
-                                                      std::string_view content_type = {}) {
+[[nodiscard]] inline std::optional<PredictRequest> read_text(std::string_view body,
+                                                             std::string_view content_type = {}) {
   const auto begin = body.find_first_not_of(" \t\r\n");
   if (begin == body.npos) throw HttpError{400, error_type::empty, "the body cannot be empty"};
   if (body[begin] == '{' || body[begin] == '[') return {};
@@ -65,18 +65,19 @@ inline void write_answer(json::Writer& out, const Text&, const predict::Predicti
   auto text = is_json ? read_json(body, [](const auto& root) { return std::string{root.string()}; })
                       : std::string{body};
   serve::detail::check_not_empty(text, "body");
-  return Request{
+  return PredictRequest{
       .single = true,
       .texts = {{.text = std::move(text), .write = write_answer, .truncation = Truncation::right}}};
 }
 
 /// Reads a request, whose body may also be a form, or have the form of another contract.
-[[nodiscard]] inline Request read(const Call& call) {
+[[nodiscard]] inline PredictRequest read(const Call& call) {
   const HttpRequest& http = call.http;
   const auto field = forms::field_of(http.content_type, http.body);
   const std::string& body = field ? *field : http.body;
   auto text = read_text(body, field ? "" : http.content_type);
-  Request request = text ? *std::move(text) : read_by_form(body, call.forms.predict, call.limits());
+  PredictRequest request =
+      text ? *std::move(text) : read_by_form(body, call.forms.predict, call.limits());
   if (call.model) request.model = *call.model;
   return request;
 }

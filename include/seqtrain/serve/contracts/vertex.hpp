@@ -28,14 +28,14 @@ namespace seqtrain::serve::vertex {
 
 /// Writes the answer for a text: `{"label": "pos", "scores": {"pos": 0.9, …}}`, as the program
 /// `predict` does, with the window that decided.
-inline void write_answer(json::Writer& out, const Text& text, const predict::Prediction& prediction,
-                         const predict::Task& task) {
+inline void write_answer(json::Writer& out, const PredictInput& text,
+                         const predict::Prediction& prediction, const predict::Task& task) {
   predict::write_json(out, prediction, task, {.top_k = text.top_k, .logits = text.raw_scores});
 }
 
 /// Writes the label, a list of the labels, or the value, which is the answer for bytes.
-inline void write_label(json::Writer& out, const Text&, const predict::Prediction& prediction,
-                        const predict::Task& task) {
+inline void write_label(json::Writer& out, const PredictInput&,
+                        const predict::Prediction& prediction, const predict::Task& task) {
   const bool many = task.problem_type == ProblemType::multi_label;
   if (many) out.begin_array();
   for (const std::size_t i : prediction.labels) out.value(predict::label_name(task.labels, i));
@@ -44,7 +44,7 @@ inline void write_label(json::Writer& out, const Text&, const predict::Predictio
 }
 
 /// Returns the response to a request.
-inline HttpResponse write_predictions(const Request& request, const predict::Task& task,
+inline HttpResponse write_predictions(const PredictRequest& request, const predict::Task& task,
                                       std::span<const predict::Prediction> predictions) {
   return {.body = R"({"predictions":)" + write_texts(request, task, predictions).body + "}"};
 }
@@ -70,7 +70,7 @@ inline std::size_t top_k(const json::Value& value, std::size_t usual) {
 
 /// Reads an instance: a text, `{"text", "text_pair"}`, `{"inputs"}` as in
 /// text-embeddings-inference, `{"b64"}`, or `{"data": {"b64"}}`.
-inline void read_instance(const json::Value& instance, Text& text) {
+inline void read_instance(const json::Value& instance, PredictInput& text) {
   if (!instance.is_object()) {
     text.text = instance.string();
     return;
@@ -100,9 +100,9 @@ inline void read_instance(const json::Value& instance, Text& text) {
 }  // namespace detail
 
 /// Reads a request: `{"instances": […], "parameters": {…}}`.
-[[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
-  Text like{.write = write_answer, .truncation = Truncation::right};
-  Request request{.model = serve::detail::model_in(root), .write = write_predictions};
+[[nodiscard]] inline PredictRequest read(const json::Value& root, const TextLimits& limits) {
+  PredictInput like{.write = write_answer, .truncation = Truncation::right};
+  PredictRequest request{.model = serve::detail::model_in(root), .write = write_predictions};
   if (const auto parameters = root.find("parameters")) {
     for (const auto& [name, value] : parameters->members()) {
       constexpr std::string_view known[] = {"truncate", "truncation_direction", "raw_scores",

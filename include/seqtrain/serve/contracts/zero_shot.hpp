@@ -86,7 +86,7 @@ inline void write_text(json::Writer& out, const std::string& text,
 }
 
 /// Returns the response to a request.
-inline HttpResponse write(const Texts& of, const Request& request, const predict::Task& nli,
+inline HttpResponse write(const Texts& of, const PredictRequest& request, const predict::Task& nli,
                           std::span<const predict::Prediction> predictions) {
   const std::size_t labels = of.candidates.labels.size();
   json::Writer out;
@@ -108,7 +108,7 @@ inline HttpResponse write(const Texts& of, const Request& request, const predict
 
 /// Reads a request for which `asks_for` is true. Each text is put beside each hypothesis, and is
 /// cut if the pair is too long.
-[[nodiscard]] inline Request read(const json::Value& root, const TextLimits& limits) {
+[[nodiscard]] inline PredictRequest read(const json::Value& root, const TextLimits& limits) {
   const auto of = std::make_shared<detail::Texts>();
   of->candidates = detail::read_candidates(root.at("parameters"), limits);
   const auto inputs = root.at("inputs");
@@ -117,10 +117,11 @@ inline HttpResponse write(const Texts& of, const Request& request, const predict
   serve::detail::check_count(items.size(), limits.client_batch);
   const std::size_t labels = of->candidates.labels.size();
   serve::detail::check_count(items.size() * labels, limits.texts);
-  Request request{.single = !inputs.is_array(),
-                  .model = serve::detail::model_in(root),
-                  .check = detail::check,
-                  .write = [of](const auto&... answer) { return detail::write(*of, answer...); }};
+  PredictRequest request{
+      .single = !inputs.is_array(),
+      .model = serve::detail::model_in(root),
+      .check = detail::check,
+      .write = [of](const auto&... answer) { return detail::write(*of, answer...); }};
   std::size_t bytes = 0;
   for (const auto& item : items) {
     bytes += of->texts.emplace_back(item.string()).size();

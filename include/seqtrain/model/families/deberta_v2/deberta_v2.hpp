@@ -184,7 +184,7 @@ class DebertaV2Encoder {
     if (parts && convolution_) {
       const ConvolutionParts& of = convolution_->parts();
       const at::Tensor weight = of.weight.detach().transpose(1, 2).flatten(1);
-      parts->convolution = {cpu::Linear<T>{{{weight, of.bias, {}, {}}}}, cpu::norm(of.norm),
+      parts->convolution = {cpu::PackedLinear<T>{{{weight, of.bias, {}, {}}}}, cpu::norm(of.norm),
                             activation_kind(config_.conv_act)};
     }
     if (parts && has_distances()) {

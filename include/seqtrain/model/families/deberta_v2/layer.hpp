@@ -83,7 +83,7 @@ class DebertaV2Layer {
   /// Returns the map from embeddings of distances to the vectors that are multiplied by keys, those
   /// that are multiplied by queries, or both.
   template <class T>
-  [[nodiscard]] cpu::Linear<T> cpu_distance_map() const {
+  [[nodiscard]] cpu::PackedLinear<T> cpu_distance_map() const {
     const Linear& to_query = distance_query_ ? *distance_query_ : query_;
     const Linear& to_key = distance_key_ ? *distance_key_ : key_;
     if (!content_to_position_) return cpu::linear<T>({to_query});

@@ -24,8 +24,8 @@ struct PreconditionFailed : Error {
   using Error::Error;
 };
 
-/// Options of `Service`.
-struct ServiceOptions {
+/// Options of `Session`.
+struct SessionOptions {
   http::Url endpoint = {"https", "storage.googleapis.com", "443"};
   bool is_emulator = false;
   std::string user_project = {};  ///< pays for requests to buckets whose owner does not
@@ -46,10 +46,10 @@ struct Operation {
 /// Sends requests to the storage service. It authorises them, follows redirects to trusted hosts
 /// only, repeats them if that may help, and turns failures into plain errors. Several threads may
 /// use it.
-class Service : public http::Calls<Service, Operation> {
+class Session : public http::Calls<Session, Operation> {
  public:
-  Service(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
-          ServiceOptions options)
+  Session(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
+          SessionOptions options)
       : options_{std::move(options)},
         transport_{std::move(transport)},
         tokens_{std::move(credentials),
@@ -59,7 +59,7 @@ class Service : public http::Calls<Service, Operation> {
     transport_->stop_at(stop());
   }
 
-  [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const SessionOptions& options() const noexcept { return options_; }
 
   /// Returns the address of `path?query` at the endpoint. Both must be encoded.
   [[nodiscard]] http::Url url(const std::string& path, const std::string& query = "") const {
@@ -104,7 +104,7 @@ class Service : public http::Calls<Service, Operation> {
   }
 
  private:
-  friend class http::Calls<Service, Operation>;
+  friend class http::Calls<Session, Operation>;
 
   /// Sends one request with its token. Renews a refused token once, and follows redirects.
   http::Response exchange(http::Request request, const Operation&) {
@@ -166,7 +166,7 @@ class Service : public http::Calls<Service, Operation> {
     return text;
   }
 
-  ServiceOptions options_;
+  SessionOptions options_;
   std::unique_ptr<http::Transport> transport_;
   TokenSource tokens_;
 };

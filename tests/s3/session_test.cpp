@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/s3/service.hpp>
+#include <seqtrain/s3/session.hpp>
 
 #include "support/fake_s3.hpp"
 #include "support/problem_of.hpp"
@@ -162,13 +162,13 @@ TEST(S3Service, RepeatsAConflictOfConditionalWrites) {
 }
 
 /// Returns the address to which a request for an object is sent.
-std::string address_of(s3::ServiceOptions options, const std::string& bucket) {
+std::string address_of(s3::SessionOptions options, const std::string& bucket) {
   std::string address;
   auto fake = std::make_unique<FakeTransport>([&](const FakeTransport::Seen& seen) {
     address = seen.origin + seen.target;
     return http::Response{404};
   });
-  const s3::Client client{std::make_unique<s3::Service>(
+  const s3::Client client{std::make_unique<s3::Session>(
       std::move(fake), std::make_unique<s3::Anonymous>(), std::move(options))};
   EXPECT_FALSE(client.find({bucket, "a b/ü"}));
   return address;

@@ -11,10 +11,10 @@ namespace seqtrain::train {
 /// Gathers the batches of an epoch into steps of `size` batches each; the last step of an epoch may
 /// have fewer.
 template <class B>
-class Window {
+class StepBatches {
  public:
   /// Starts in an epoch of `of` batches after the first `done` ones.
-  Window(std::int64_t size, std::int64_t done, std::int64_t of)
+  StepBatches(std::int64_t size, std::int64_t done, std::int64_t of)
       : size_{size}, done_{done}, of_{of} {}
 
   /// Adds a batch. Returns whether the step is complete; `batches` then returns its batches until

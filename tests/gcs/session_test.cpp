@@ -10,7 +10,7 @@
 
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials.hpp>
-#include <seqtrain/gcs/service.hpp>
+#include <seqtrain/gcs/session.hpp>
 #include <seqtrain/http/beast_transport.hpp>
 
 #include "support/fault_server.hpp"
@@ -60,10 +60,10 @@ class ServiceTest : public testing::Test {
   gcs::Client make_client(http::TransportOptions options = {},
                           const std::string& host = "127.0.0.1",
                           http::Resolve resolve = &http::resolve_by_system) {
-    return gcs::Client{std::make_unique<gcs::Service>(
+    return gcs::Client{std::make_unique<gcs::Session>(
         std::make_unique<http::BeastTransport>(std::move(options), std::move(resolve)),
         std::make_unique<gcs::Anonymous>(),
-        gcs::ServiceOptions{.endpoint = {"http", host, server_.port()}})};
+        gcs::SessionOptions{.endpoint = {"http", host, server_.port()}})};
   }
 
   /// Returns the message of a put that is cancelled as soon as `waits` returns.

@@ -36,8 +36,8 @@ struct NotImplemented : InputError {
   using InputError::InputError;
 };
 
-/// Options of `Service`.
-struct ServiceOptions {
+/// Options of `Session`.
+struct SessionOptions {
   std::string region = "us-east-1";
   std::optional<http::Url> endpoint = {};  ///< of another service than Amazon's
   bool path_style = false;                 ///< puts the bucket into the path, not into the host
@@ -97,10 +97,10 @@ inline std::optional<std::string> reason_to_repeat(const http::Response& respons
 /// help, and turns failures into plain errors. It sets its clock by the service's once, goes to the
 /// bucket's own region, and renews keys that are refused. It follows no redirects. The target
 /// of a request is that of the bucket: `/name?query`, encoded. Several threads may use it.
-class Service : public http::Calls<Service, Operation> {
+class Session : public http::Calls<Session, Operation> {
  public:
-  Service(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
-          ServiceOptions options)
+  Session(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
+          SessionOptions options)
       : options_{std::move(options)},
         transport_{std::move(transport)},
         credentials_{std::move(credentials)},
@@ -115,7 +115,7 @@ class Service : public http::Calls<Service, Operation> {
     transport_->stop_at(stop());
   }
 
-  [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const SessionOptions& options() const noexcept { return options_; }
 
   /// Throws the error that an answer reports.
   [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
@@ -157,7 +157,7 @@ class Service : public http::Calls<Service, Operation> {
   }
 
  private:
-  friend class http::Calls<Service, Operation>;
+  friend class http::Calls<Session, Operation>;
 
   static std::optional<std::string> repeats(const http::Response& response) {
     return s3::reason_to_repeat(response);
@@ -274,7 +274,7 @@ class Service : public http::Calls<Service, Operation> {
     return true;
   }
 
-  ServiceOptions options_;
+  SessionOptions options_;
   std::unique_ptr<http::Transport> transport_;
   std::unique_ptr<Credentials> credentials_;
   http::Renewed<Keys> keys_;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/train/window.hpp>
+#include <seqtrain/train/step_batches.hpp>
 
 #include "support/fakes.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the sizes of the steps of batches `done` to `of`.
 std::vector<std::size_t> steps(std::int64_t size, std::int64_t done, std::int64_t of) {
-  Window<int> window{size, done, of};
+  StepBatches<int> window{size, done, of};
   std::vector<std::size_t> sizes;
   for (int batch = static_cast<int>(done); batch < of; ++batch) {
     if (!window.add(batch)) continue;
@@ -23,7 +23,7 @@ std::vector<std::size_t> steps(std::int64_t size, std::int64_t done, std::int64_
   return sizes;
 }
 
-TEST(Window, GathersTheBatchesOfAStep) {
+TEST(StepBatches, GathersTheBatchesOfAStep) {
   EXPECT_EQ(steps(1, 0, 3), (std::vector<std::size_t>{1, 1, 1}));
   EXPECT_EQ(steps(2, 0, 5), (std::vector<std::size_t>{2, 2, 1}));
   EXPECT_EQ(steps(2, 2, 5), (std::vector<std::size_t>{2, 1}));

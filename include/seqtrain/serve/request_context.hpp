@@ -27,8 +27,9 @@ namespace seqtrain::serve {
 /// A request that is being handled and the responder that answers it. Each answer carries the
 /// request's id and is counted and logged.
 template <Servable P>
-struct Exchange {
-  Exchange(PrometheusMetrics& metrics, const log::Log& log, const HttpRequest& http, Responder to)
+struct RequestContext {
+  RequestContext(PrometheusMetrics& metrics, const log::Log& log, const HttpRequest& http,
+                 Responder to)
       : metrics_{metrics},
         log_{log},
         name_{http.method + " " + printable(http.path())},
@@ -99,7 +100,7 @@ struct Exchange {
   }
 
   /// Returns the label under which a request is counted.
-  static std::string_view method_of(const Request& request) {
+  static std::string_view method_of(const PredictRequest& request) {
     return request.single ? "single" : "batch";
   }
 
@@ -150,7 +151,7 @@ struct Exchange {
   ErrorForm error_form = tei_error;
   Access::Headers page_headers = {};  ///< see `Access::headers_for`
   std::string allow = {};             ///< the methods that the path takes, if the method was wrong
-  Request request = {};
+  PredictRequest request = {};
   std::size_t pairs = 0;  ///< two texts in one input, which a client may have meant as a batch
   std::size_t characters = 0;
   std::size_t tokens = 0;
