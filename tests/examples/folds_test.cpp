@@ -110,6 +110,19 @@ TEST_F(Folds, PredictEachExampleByAModelThatHasNotLearnedFromIt) {
   EXPECT_EQ(tests::read_file(run() / "out_of_fold.jsonl"), first);
   EXPECT_EQ(std::filesystem::last_write_time(run() / "fold-1/metrics.json"), kept);
   EXPECT_EQ(published().size(), 1U);  // the results are there already
+
+  // Without --resume nothing that is finished is lost.
+  std::filesystem::remove(run() / "metrics.json");  // as if it had been killed in the last fold
+  std::filesystem::remove(run() / "fold-3/metrics.json");
+  ended = train(flags + file);
+  EXPECT_EQ(ended.code, 2) << ended.output;
+  EXPECT_NE(ended.output.find("already holds a cross-validation: folds.json is there"),
+            std::string::npos)
+      << ended.output;
+  EXPECT_EQ(std::filesystem::last_write_time(run() / "fold-1/metrics.json"), kept);
+  ended = train(flags + file + " --resume auto");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_EQ(tests::read_file(run() / "out_of_fold.jsonl"), first);
   std::filesystem::remove(published().front() / "manifest.json");
   ended = train(flags + file + " --resume auto");  // as if the first upload had been cut short
   ASSERT_EQ(ended.code, 0) << ended.output;

@@ -94,7 +94,7 @@ class CrossValidation {
 
   /// Continues the cross-validation in the directory if that is asked for, or else begins one
   /// there: results of folds then count no more. Throws `InputError` if the one in the directory
-  /// has other settings or other data.
+  /// has other settings or other data, or is not to be replaced.
   void begin(const std::vector<cli::TrainFlags>& folds) {
     auto settings = run_settings(parser_.determining_values(), local_, local_.precision);
     for (const char* name : {"epochs", "max-steps"}) {  // a run may be extended, but not all folds
@@ -102,8 +102,9 @@ class CrossValidation {
     }
     const auto file = directory() / "folds.json";
     std::error_code none;
-    if (given_.continues_by_itself() && std::filesystem::exists(file, none)) {
-      return check_settings(file, settings, "a cross-validation");
+    if (std::filesystem::exists(file, none)) {
+      if (given_.continues_by_itself()) return check_settings(file, settings, "a cross-validation");
+      if (!given_.overwrite) refuse_to_replace(file, "a cross-validation");
     }
     directory_.create();
     std::filesystem::remove(directory_.metrics(), none);

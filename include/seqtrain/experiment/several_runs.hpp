@@ -18,6 +18,16 @@ inline const cli::TrainFlags& demand_train_file(const cli::TrainFlags& flags,
   throw InputError{"is needed", {.object = "--train-file"}, advice};
 }
 
+/// Throws the error for a file of several runs, such as tune.json, whose directory is neither to be
+/// continued nor to be replaced. `what` is as in `check_settings`.
+[[noreturn]] inline void refuse_to_replace(const std::filesystem::path& file,
+                                           const std::string& what) {
+  throw InputError{"already holds " + what + ": " + file.filename().string() + " is there",
+                   {.object = file.parent_path().string()},
+                   "name another directory, or pass --overwrite to replace it or --resume auto to "
+                   "continue it"};
+}
+
 /// Throws `InputError` unless `settings` are those in a file. `what`, such as "a tuning", names
 /// what the file belongs to.
 inline void check_settings(const std::filesystem::path& file, const train::Pairs& settings,

@@ -168,10 +168,7 @@ class Tuning {
       check_settings(file(), tuning_.settings, "a tuning");
       continues_ = true;
     } else if (is_there && !given_.overwrite) {
-      throw InputError{"already holds a tuning: tune.json is there",
-                       {.object = directory().string()},
-                       "name another directory, or pass --overwrite to replace it or --resume auto "
-                       "to continue it"};
+      refuse_to_replace(file(), "a tuning");
     }
     if (is_there || given_.overwrite) return;
     // The winner could not be trained here.
