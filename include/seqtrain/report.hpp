@@ -9,3 +9,4 @@
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/report/tensorboard.hpp>
 #include <seqtrain/report/trials.hpp>
+#include <seqtrain/report/tuning.hpp>

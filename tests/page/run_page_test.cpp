@@ -60,6 +60,13 @@ TEST_F(RunPageTest, ComparesTheModelWithSimpleOnes) {
   EXPECT_FALSE(has(page({}), "Beside simple models"));
 }
 
+TEST_F(RunPageTest, ShowsTheTrialsOfATuning) {
+  const std::string text = page({.trials = {{"trial", "epochs"}, {"1", "<3>"}, {"2, best", "6"}}});
+  EXPECT_TRUE(has(text, "has the best values of 2 trials."));
+  EXPECT_TRUE(has(text, "&lt;3&gt;"));
+  EXPECT_FALSE(has(page({}), "Trials"));
+}
+
 TEST_F(RunPageTest, ShowsHostileTextsAsText) {
   const std::string text = page({.texts = tests::hostile_texts()});
   EXPECT_FALSE(has(text, "<script>document"));

@@ -41,6 +41,7 @@ struct MadePage {
   bool calibrated = false;
   std::vector<run::Advice> advice = {};
   report::Rows baseline = {};  ///< figures of simple models
+  report::Rows trials = {};
 
   /// Writes dev.jsonl, train_log.jsonl and report.html.
   void write(const std::filesystem::path& directory) const {
@@ -123,7 +124,8 @@ struct MadePage {
                                            .machine = {{"device", "cpu"}},
                                            .task = task(),
                                            .max_length = 128,
-                                           .texts = shows_texts}};
+                                           .texts = shows_texts,
+                                           .trials = trials}};
     for (auto* set : {&options.facts.train, &options.facts.dev}) {
       set->examples = examples;
       set->labels.assign(labels, static_cast<std::int64_t>(examples / labels));

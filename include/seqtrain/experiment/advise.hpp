@@ -36,7 +36,7 @@ namespace seqtrain::experiment {
                          .tokens_a_word = run.tokens_a_word,
                          .steps = report.steps,
                          .has_class_weights = !flags.class_weights.empty(),
-                         .tuned_trials = flags.tuned_trials,
+                         .tuned_trials = flags.tuned_trials(),
                          .has_test = run.results.test.has_value()};
   if (const auto& data = run.results.data) {
     facts.training_labels = data->train.labels;

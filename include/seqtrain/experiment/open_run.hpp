@@ -13,6 +13,8 @@
 #include <seqtrain/experiment/run_observers.hpp>
 #include <seqtrain/page.hpp>
 #include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/report/table.hpp>
+#include <seqtrain/report/tuning.hpp>
 #include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
@@ -64,7 +66,8 @@ namespace seqtrain::experiment {
                     .max_length = static_cast<std::int64_t>(limit),
                     .train = page::set_facts(flags.train_file, examples.train, task),
                     .dev = page::set_facts(examples.dev_file, examples.dev, task),
-                    .texts = flags.report_texts},
+                    .texts = flags.report_texts,
+                    .trials = flags.tuning ? report::trial_rows(*flags.tuning) : report::Rows{}},
           .labels = run.labels,
           .read = examples.dev_read,
           .dev_rows = examples.dev_rows,

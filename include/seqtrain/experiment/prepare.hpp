@@ -255,7 +255,7 @@ inline void describe_lora(const log::Log& log, const cli::TrainFlags& flags,
                      {.object = flags.model},
                      "train from its base, or from a model that --merge-adapter has saved"};
   }
-  run::Results results{.tuned_trials = flags.tuned_trials,
+  run::Results results{.tuned_trials = flags.tuned_trials(),
                        .flags = with_dataset(program.parser.values(), flags),
                        .versions = tensor::versions()};
   auto dataset = card_dataset(flags);

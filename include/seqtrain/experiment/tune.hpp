@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -34,10 +35,10 @@
 #include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/experiment/several_runs.hpp>
 #include <seqtrain/experiment/teacher.hpp>
-#include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/report/table.hpp>
+#include <seqtrain/report/tuning.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/run/trials.hpp>
 #include <seqtrain/run/tuning.hpp>
@@ -288,8 +289,8 @@ class Tuning {
 
   /// Trains the whole run with the values of the best trial.
   void finish(std::size_t best, const Train& train) {
-    log_.info("\n" + report::align(rows()));
     tuning_.winner = best + 1;
+    log_.info("\n" + report::align(report::trial_rows(tuning_)));
     auto& found = tuning_.trials[best].values;
     if (values_[best].part == run::TrainedPart::adapters) {  // the result is a whole model
       searched_.emplace_back("merge-adapter");
@@ -303,30 +304,8 @@ class Tuning {
     log_.info("Trial " + std::to_string(best + 1) + " is best. Without --tune the same run has" +
               flags);
     auto whole = given_.of_winner(values_[best], found);
-    whole.tuned_trials = values_.size();
+    whole.tuning = std::make_shared<const run::Tuning>(tuning_);
     train_with(whole, train);
-  }
-
-  /// Returns the table of trials: the values, and the figure of each rung.
-  [[nodiscard]] report::Rows rows() const {
-    report::Rows rows{{"trial"}};
-    for (const auto& name : searched_) rows.front().push_back(name);
-    const auto rungs = run::rungs_of(values_.size());
-    for (const auto& rung : rungs) {
-      const auto parts = std::to_string(std::lround(1 / rung.share));
-      rows.front().push_back(tuning_.metric + (rung.share < 1 ? ", 1/" + parts : ", whole"));
-    }
-    for (std::size_t trial = 0; trial < tuning_.trials.size(); ++trial) {
-      auto& row = rows.emplace_back(report::Rows::value_type{std::to_string(trial + 1)});
-      for (const auto& name : searched_) {
-        row.push_back(train::value_in(tuning_.trials[trial].values, name));
-      }
-      for (const auto& run : tuning_.trials[trial].runs) {
-        row.push_back(run.problem.empty() ? log::fixed(run.figure, 4) : "none");
-      }
-      row.resize(rows.front().size());
-    }
-    return rows;
   }
 
   [[nodiscard]] std::filesystem::path file() const { return directory() / "tune.json"; }

@@ -67,7 +67,8 @@ struct RunFacts {
   std::int64_t max_length = 0;
   SetFacts train = {};
   SetFacts dev = {};
-  bool texts = true;  ///< true if the page may show texts
+  bool texts = true;         ///< true if the page may show texts
+  report::Rows trials = {};  ///< trials whose best values the run has, with a head; may be empty
 };
 
 /// The window of a text that decided its answer.

@@ -23,6 +23,7 @@
 #include <seqtrain/page/facts.hpp>
 #include <seqtrain/page/html/frame.hpp>
 #include <seqtrain/page/run_log.hpp>
+#include <seqtrain/page/tuning.hpp>
 #include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/train/events.hpp>
 
@@ -67,7 +68,7 @@ inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
     out += decisions_section("test", *page.test, facts.task, page.calibrated,
                              [](std::size_t, std::size_t) { return std::string{}; });
   }
-  return out + data_section(page) + run_section(page) + "</main>";
+  return out + trials_section(facts) + data_section(page) + run_section(page) + "</main>";
 }
 
 }  // namespace detail

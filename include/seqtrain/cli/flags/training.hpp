@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/run/trials.hpp>
+#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/train/options.hpp>
 
 namespace seqtrain::cli {
@@ -72,8 +74,11 @@ struct TrainingFlags {
 
   /// Not a flag: the run of a tuning that this run is.
   std::optional<run::Trial> trial = {};
-  /// Not a flag: the number of trials of the tuning whose best values this run has.
-  std::size_t tuned_trials = 0;
+  /// Not a flag: the tuning whose best values this run has, or null.
+  std::shared_ptr<const run::Tuning> tuning = {};
+
+  /// Returns the number of trials of `tuning`, or 0 without one.
+  [[nodiscard]] std::size_t tuned_trials() const { return tuning ? tuning->trials.size() : 0; }
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
