@@ -98,6 +98,8 @@ TEST_F(Tune, TrainsTheWinnerWhole) {
   EXPECT_EQ(result.root().at("tune").at("trials").integer(), 4);
   EXPECT_TRUE(result.root().find("baseline"));
   EXPECT_TRUE(std::filesystem::exists(run() / "model/model.safetensors"));
+  EXPECT_NE(tests::read_file(run() / "report.html").find("the best values of 4 trials"),
+            std::string::npos);
   ended = train("--config " + (run() / "metrics.json").string(), "again");
   ASSERT_EQ(ended.code, 0) << ended.output;
   const auto again = metrics_of(directory_ / "again");
