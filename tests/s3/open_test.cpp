@@ -22,7 +22,7 @@ class S3Open : public testing::Test {
       return found->second;
     };
     const auto profiles = s3::Profiles::from(environment);
-    return s3::detail::service_options({.environment = environment},
+    return s3::detail::session_options({.environment = environment},
                                        s3::Surroundings::from(environment, profiles));
   }
   void config(const std::string& text) { write_file(directory_ / "config", text); }
