@@ -17,6 +17,7 @@
 #include <seqtrain/gcs/download.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/gcs/upload.hpp>
+#include <seqtrain/http/base64.hpp>
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/log/log.hpp>
 
@@ -168,7 +169,7 @@ void stat(const gcs::Client& client, const gcs::Uri& uri) {
   std::cout << "uri\t" << info.uri.text() << "\nsize\t" << info.size << "\ngeneration\t"
             << info.generation << "\ncontent-type\t" << info.content_type << "\nupdated\t"
             << info.updated << "\n";
-  if (info.crc32c) std::cout << "crc32c\t" << gcs::crc32c_text(*info.crc32c) << "\n";
+  if (info.crc32c) std::cout << "crc32c\t" << http::base64_of(*info.crc32c) << "\n";
 }
 
 void remove(const gcs::Client& client, const gcs::Uri& uri, bool recursive) {
