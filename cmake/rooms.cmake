@@ -56,13 +56,14 @@ seqtrain_room(host storage seqtrain::gcs seqtrain::hub seqtrain::log seqtrain::s
 seqtrain_room(host cli seqtrain::hub seqtrain::log seqtrain::run seqtrain::serve
   Boost::program_options)
 if(SEQTRAIN_WITH_TORCH)
-  set(SEQTRAIN_TORCH_ROOMS tensor model optim dist experiment)
+  set(SEQTRAIN_TORCH_ROOMS tensor model optim dist experiment languages)
   seqtrain_room(torch tensor seqtrain::data seqtrain::weights Torch::cpu)
   seqtrain_room(torch model seqtrain::baseline seqtrain::tensor seqtrain::predict seqtrain::kernels)
   seqtrain_room(torch optim seqtrain::concepts seqtrain::tensor seqtrain::kernels)
   seqtrain_room(torch dist seqtrain::data seqtrain::checkpoint seqtrain::tensor Torch::cpu)
   seqtrain_room(torch experiment seqtrain::cli seqtrain::dist seqtrain::machine seqtrain::model
     seqtrain::optim seqtrain::page seqtrain::storage seqtrain::trainer)
+  seqtrain_room(torch languages seqtrain::experiment)
 endif()
 
 list(TRANSFORM SEQTRAIN_ROOMS PREPEND seqtrain:: OUTPUT_VARIABLE all_rooms)

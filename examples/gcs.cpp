@@ -169,7 +169,7 @@ void stat(const gcs::Client& client, const gcs::Uri& uri) {
   std::cout << "uri\t" << info.uri.text() << "\nsize\t" << info.size << "\ngeneration\t"
             << info.generation << "\ncontent-type\t" << info.content_type << "\nupdated\t"
             << info.updated << "\n";
-  if (info.crc32c) std::cout << "crc32c\t" << http::base64_of(*info.crc32c) << "\n";
+  if (info.crc32c) std::cout << "crc32c\t" << seqtrain::http::base64_of(*info.crc32c) << "\n";
 }
 
 void remove(const gcs::Client& client, const gcs::Uri& uri, bool recursive) {

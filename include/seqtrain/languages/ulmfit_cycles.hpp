@@ -12,6 +12,9 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/experiment/stages.hpp>
+#include <seqtrain/languages/language_model.hpp>
+#include <seqtrain/languages/published_model.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
@@ -19,9 +22,7 @@
 #include <seqtrain/train/find_learning_rate.hpp>
 #include <seqtrain/train/selection.hpp>
 
-#include "language_model.hpp"
-#include "published_model.hpp"
-#include "stages.hpp"
+namespace seqtrain::languages {
 
 /// Runs ULMFiT as the published job does with fastai: a language model, then a classifier on its
 /// encoder. Each has one cycle with a frozen body, at the rate that a range test suggests, and one
@@ -35,26 +36,26 @@ class UlmfitCycles {
         tokenizer_{std::move(tokenizer)},
         from_{read_published_model(job.data, {.embedding = job.embedding, .hidden = job.hidden})},
         directory_{job.work / "ulmfit"},
-        stages_{directory_, job.settings(), seqtrain::report::notices_to(job.log)} {}
+        stages_{directory_, job.settings(), report::notices_to(job.log)} {}
 
-  seqtrain::metrics::ClassificationReport run() {
+  metrics::ClassificationReport run() {
     const auto texts = job_.encode("train.csv", tokenizer_);
     const auto train = [&] { return job_.load(texts); };
     auto valid = job_.load(job_.encode("valid.csv", tokenizer_));
     auto test = job_.load(job_.encode("test.csv", tokenizer_));
     const auto dropout = from_.classifier.scaled(job_.published->drop_mult);
-    seqtrain::cli::require(dropout.greatest() < 1, "drop-mult",
-                           "makes a dropout rate of the classifier 1 or more");
-    seqtrain::model::AwdLstmClassifier classifier{static_cast<std::int64_t>(words_.size()),
-                                                  {.labels = job_.labels.names(),
-                                                   .problem_type = job_.labels.problem_type(),
-                                                   .shape = from_.shape,
-                                                   .dropout = dropout,
-                                                   .bptt = bptt,
-                                                   .padding_id = tokenizer_.pad_id(),
-                                                   .seed = static_cast<std::uint64_t>(job_.seed),
-                                                   .device = job_.device,
-                                                   .backend = {.precision = job_.precision}}};
+    cli::require(dropout.greatest() < 1, "drop-mult",
+                 "makes a dropout rate of the classifier 1 or more");
+    model::AwdLstmClassifier classifier{static_cast<std::int64_t>(words_.size()),
+                                        {.labels = job_.labels.names(),
+                                         .problem_type = job_.labels.problem_type(),
+                                         .shape = from_.shape,
+                                         .dropout = dropout,
+                                         .bptt = bptt,
+                                         .padding_id = tokenizer_.pad_id(),
+                                         .seed = static_cast<std::uint64_t>(job_.seed),
+                                         .device = job_.device,
+                                         .backend = {.precision = job_.precision}}};
     classifier.take_encoder(train_language_model());
     const std::size_t all = classifier.groups().size();
     const auto learn = [&](const std::string& stage, std::size_t groups, std::int64_t epochs) {
@@ -67,22 +68,22 @@ class UlmfitCycles {
       }
     }
     learn("classifier", all, job_.epochs);
-    seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
-    seqtrain::model::pretrained::save_for_fastai(job_.model_file(), classifier);
+    text::write_word_list(job_.work / "vocabulary.txt", words_);
+    model::pretrained::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
   }
 
  private:
   static constexpr std::int64_t bptt = 72;
 
-  seqtrain::model::LanguageModel train_language_model() {
-    seqtrain::model::LanguageModel model{static_cast<std::int64_t>(words_.size()),
-                                         {.shape = from_.shape,
-                                          .dropout = from_.dropout,
-                                          .padding_id = tokenizer_.pad_id(),
-                                          .seed = static_cast<std::uint64_t>(job_.seed),
-                                          .device = job_.device,
-                                          .backend = {.precision = job_.precision}}};
+  model::LanguageModel train_language_model() {
+    model::LanguageModel model{static_cast<std::int64_t>(words_.size()),
+                               {.shape = from_.shape,
+                                .dropout = from_.dropout,
+                                .padding_id = tokenizer_.pad_id(),
+                                .seed = static_cast<std::uint64_t>(job_.seed),
+                                .device = job_.device,
+                                .backend = {.precision = job_.precision}}};
     const bool is_pretrained = load_pretrained(job_, model, words_);
     const std::int64_t epochs =
         job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;
@@ -109,7 +110,6 @@ class UlmfitCycles {
   /// rates of groups below the last.
   template <class M, class Train, class L>
   void cycle(const Cycle& cycle, M& given, const Train& train, L& valid) {
-    using namespace seqtrain;
     stages_.run(cycle.stage, given, [&](auto& model, auto place, auto saved) {
       model.train_last(cycle.groups);
       const bool tests = cycle.stage.ends_with("_frozen");
@@ -128,7 +128,7 @@ class UlmfitCycles {
   }
 
   /// Returns fastai's default options.
-  static seqtrain::optim::AdamOptions adam(double rate) {
+  static optim::AdamOptions adam(double rate) {
     return {.lr = rate, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-5, .weight_decay = 0.01};
   }
 
@@ -136,7 +136,6 @@ class UlmfitCycles {
   /// restarted job does not repeat the test.
   template <class M, class L>
   double suggested_rate(const std::string& stage, M& model, L loader) const {
-    using namespace seqtrain;
     const auto file = directory_ / ("learning_rate_" + stage + ".json");
     if (std::filesystem::exists(file)) {
       return json::Document::load(file).root().at("suggestion").number();
@@ -146,8 +145,7 @@ class UlmfitCycles {
     const double rate = curve.suggestion();
     job_.log.info("The range test suggests a learning rate of " + log::fixed(rate, 7) + " for " +
                   stage);
-    write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"),
-                          seqtrain::report::svg(curve));
+    write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"), report::svg(curve));
     json::Writer out{2};
     write_file_atomically(file,
                           out.begin_object().member("suggestion", rate).end_object().text() + "\n");
@@ -159,5 +157,7 @@ class UlmfitCycles {
   Tokenizer tokenizer_;
   PublishedModel from_;
   std::filesystem::path directory_;
-  Stages stages_;
+  experiment::Stages stages_;
 };
+
+}  // namespace seqtrain::languages

@@ -11,6 +11,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_loader.hpp>
+#include <seqtrain/languages/job.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
@@ -18,14 +19,13 @@
 #include <seqtrain/text/word_tokenizer.hpp>
 #include <seqtrain/weights/fastai.hpp>
 
-#include "job.hpp"
+namespace seqtrain::languages {
 
 /// Returns the texts as parallel streams, as many as their length allows.
-[[nodiscard]] inline seqtrain::data::LanguageLoader streams(const Job& job,
-                                                            seqtrain::data::EncodedSet texts,
-                                                            std::size_t bptt = 70) {
+[[nodiscard]] inline data::LanguageLoader streams(const Job& job, data::EncodedSet texts,
+                                                  std::size_t bptt = 70) {
   const std::size_t most = std::max<std::size_t>(1, texts.tokens() / (2 * bptt));
-  return seqtrain::data::LanguageLoader{
+  return data::LanguageLoader{
       std::move(texts),
       {.batch_size = std::min(static_cast<std::size_t>(job.batch_size), most),
        .bptt = bptt,
@@ -38,10 +38,9 @@
   const auto list = data / "vocabulary.txt", pickle = data / "vocabulary.pkl";
   if (std::filesystem::exists(list)) return list;
   if (std::filesystem::exists(pickle)) return linked_file(pickle);
-  throw seqtrain::InputError{
-      "is missing: pretrained.pth needs a file with the word of each row, one a line",
-      {.object = list.string()},
-      "add it, or vocabulary.pkl, the list that fastai has pickled"};
+  throw InputError{"is missing: pretrained.pth needs a file with the word of each row, one a line",
+                   {.object = list.string()},
+                   "add it, or vocabulary.pkl, the list that fastai has pickled"};
 }
 
 /// Throws `InputError` unless a language model, whose vocabulary is in `file`, knows half of the
@@ -50,14 +49,13 @@
 inline void check_same_language(const std::vector<std::string>& words,
                                 const std::vector<std::string>& known,
                                 const std::filesystem::path& file) {
-  using namespace seqtrain;
   const auto is_mark = [](std::string_view word) {
     if (word.starts_with("▁")) word.remove_prefix(std::string_view{"▁"}.size());
     return word == text::filler_word || std::ranges::count(text::Mark::all, word) > 0;
   };
   std::vector<std::string> own = words;
   std::erase_if(own, is_mark);
-  const auto found = std::ranges::count_if(seqtrain::model::pretrained::places_of(own, known),
+  const auto found = std::ranges::count_if(model::pretrained::places_of(own, known),
                                            [](std::int64_t place) { return place >= 0; });
   if (static_cast<std::size_t>(found) * 2 >= own.size()) return;
   throw InputError{"knows " + std::to_string(found) + " of " + std::to_string(own.size()) +
@@ -69,16 +67,17 @@ inline void check_same_language(const std::vector<std::string>& words,
 
 /// Loads the weights in `pretrained.pth` into a language model over `words`. Returns false if there
 /// is no such file. Throws `InputError` if most of the words are not in the file's vocabulary.
-inline bool load_pretrained(const Job& job, seqtrain::model::LanguageModel& model,
+inline bool load_pretrained(const Job& job, model::LanguageModel& model,
                             const std::vector<std::string>& words) {
-  using namespace seqtrain;
   if (!std::filesystem::exists(job.data / "pretrained.pth")) return false;
   const auto vocabulary = pretrained_vocabulary(job.data);
   const auto known = vocabulary.extension() == ".pkl" ? weights::read_pickled_words(vocabulary)
                                                       : text::read_word_list(vocabulary);
   check_same_language(words, known, vocabulary);
   const weights::FastaiFile file{linked_file(job.data / "pretrained.pth")};
-  seqtrain::model::pretrained::load(model, words, file, known);
+  model::pretrained::load(model, words, file, known);
   file.check_unchanged();
   return true;
 }
+
+}  // namespace seqtrain::languages

@@ -20,6 +20,8 @@
 #include <seqtrain/metrics/threshold_scores.hpp>
 #include <seqtrain/train/pairs.hpp>
 
+namespace seqtrain::languages {
+
 /// Returns the file that a link of `Published::gather` stands for, so that messages name the user's
 /// file; any other path as it is.
 [[nodiscard]] inline std::filesystem::path linked_file(const std::filesystem::path& path) {
@@ -63,7 +65,7 @@ struct Published {
     return monitored_metric == "valid_loss" ? "loss" : monitored_metric;
   }
 
-  void add_flags(seqtrain::cli::Flags& flags) {
+  void add_flags(cli::Flags& flags) {
     flags.add("model-filename", model_file, "name of the model in a published layout")
         .add("score-filename", score_file, "name of the file with the labels' scores")
         .add("dataset-filename", dataset_file, "name of a language's data set")
@@ -86,7 +88,7 @@ struct Published {
   }
 
   /// Returns the first of these flags that was given, if any was.
-  [[nodiscard]] static std::optional<std::string> first_given(const seqtrain::cli::Flags& flags) {
+  [[nodiscard]] static std::optional<std::string> first_given(const cli::Flags& flags) {
     for (const char* flag :
          {"model-filename", "score-filename", "dataset-filename", "drop-mult", "bw",
           "monitored-metric", "prediction-threshold", "text-col", "label-delim", "label-list",
@@ -97,7 +99,7 @@ struct Published {
   }
 
   void validate() const {
-    using seqtrain::cli::require;
+    using cli::require;
     const auto is_name = [](const std::string& name) {
       return !name.empty() && name.find('/') == std::string::npos;
     };
@@ -117,7 +119,7 @@ struct Published {
             "labels, micro_f1");
   }
 
-  [[nodiscard]] seqtrain::train::Pairs settings() const {
+  [[nodiscard]] train::Pairs settings() const {
     return {{"label-list", label_list},
             {"monitored-metric", monitored_metric},
             {"drop-mult", std::to_string(drop_mult)},
@@ -131,7 +133,6 @@ struct Published {
   /// no language model.
   void gather(const std::filesystem::path& from, const std::filesystem::path& to,
               bool may_be_fresh) const {
-    using namespace seqtrain;
     const auto folder = pretrained.empty() ? from / (backwards ? "backward" : "forward")
                                            : std::filesystem::path{pretrained};
     const bool fresh = may_be_fresh && pretrained.empty() && !std::filesystem::exists(folder);
@@ -159,15 +160,13 @@ struct Published {
   /// Splits the data set in `from` and writes `train.csv`, `valid.csv`, both together and
   /// `test.csv` to `to`. It chooses the rows that the original job chooses with pandas,
   /// scikit-learn and fastai. Returns the labels.
-  [[nodiscard]] seqtrain::data::Labels split(const std::filesystem::path& from,
-                                             const std::filesystem::path& to,
-                                             const seqtrain::log::Log& log) const {
-    using namespace seqtrain;
+  [[nodiscard]] data::Labels split(const std::filesystem::path& from,
+                                   const std::filesystem::path& to, const log::Log& log) const {
     const auto asked = labels();
     const MappedFile file{from / dataset_file};
-    const auto table = seqtrain::data::one_hot::read(
-        {.text = file.text(), .name = (from / dataset_file).string()},
-        {.text_column = text_column, .labels = asked, .other = other_label});
+    const auto table =
+        data::one_hot::read({.text = file.text(), .name = (from / dataset_file).string()},
+                            {.text_column = text_column, .labels = asked, .other = other_label});
     if (table.left_out > 0) {
       log.warning(std::to_string(table.left_out) + " rows have a missing value and are left out");
     }
@@ -178,30 +177,26 @@ struct Published {
                            std::to_string(fewest_rows),
                        {.object = (from / dataset_file).string()}};
     }
-    const auto test = seqtrain::data::split_like_sklearn(table.rows.size(), 0.25, 42);
-    const auto valid = seqtrain::data::split_like_fastai(test.train.size(), 0.2, 42);
+    const auto test = data::split_like_sklearn(table.rows.size(), 0.25, 42);
+    const auto valid = data::split_like_fastai(test.train.size(), 0.2, 42);
     const auto of_rest = [&test](std::vector<std::size_t> rows) {
       for (std::size_t& row : rows) row = test.train[row];
       return rows;
     };
     const bool several = asked.size() > 1;
     std::filesystem::create_directories(to);
-    seqtrain::data::one_hot::write_labelled_csv(to / "train.csv", table, of_rest(valid.train),
-                                                several);
-    seqtrain::data::one_hot::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out),
-                                                several);
-    seqtrain::data::one_hot::write_labelled_csv(to / counted_file, table, test.train, several);
-    seqtrain::data::one_hot::write_labelled_csv(to / "test.csv", table, test.held_out, several);
+    data::one_hot::write_labelled_csv(to / "train.csv", table, of_rest(valid.train), several);
+    data::one_hot::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out), several);
+    data::one_hot::write_labelled_csv(to / counted_file, table, test.train, several);
+    data::one_hot::write_labelled_csv(to / "test.csv", table, test.held_out, several);
     return data::Labels{table.names(asked),
                         several ? ProblemType::multi_label : ProblemType::single_label};
   }
 
   /// Writes the scores of the labels that the flags name. A score that is undefined is null, and
   /// the log says why.
-  void save_scores(const std::filesystem::path& file, const seqtrain::data::Labels& all,
-                   const std::vector<seqtrain::metrics::BinaryScores>& scores,
-                   const seqtrain::log::Log& log) const {
-    using namespace seqtrain;
+  void save_scores(const std::filesystem::path& file, const data::Labels& all,
+                   const std::vector<metrics::BinaryScores>& scores, const log::Log& log) const {
     json::Writer out;
     out.begin_object();
     for (const auto& label : labels()) {
@@ -226,3 +221,5 @@ struct Published {
   /// A quarter of 7 rows, rounded up, is a test part that leaves 5, of which a fifth is one.
   static constexpr std::size_t fewest_rows = 7;
 };
+
+}  // namespace seqtrain::languages

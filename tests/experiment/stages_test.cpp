@@ -1,5 +1,3 @@
-#include "examples/languages/stages.hpp"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/experiment/stages.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -14,7 +13,7 @@
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::run {
+namespace seqtrain::experiment {
 namespace {
 
 using tests::FakeLoader;
@@ -83,4 +82,4 @@ TEST(Stages, RefuseTheDirectoryOfAnotherJob) {
 }
 
 }  // namespace
-}  // namespace seqtrain::run
+}  // namespace seqtrain::experiment

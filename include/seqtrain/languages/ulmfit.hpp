@@ -11,6 +11,9 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/count_words.hpp>
+#include <seqtrain/experiment/stages.hpp>
+#include <seqtrain/languages/job.hpp>
+#include <seqtrain/languages/ulmfit_cycles.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
@@ -19,9 +22,7 @@
 #include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
-#include "job.hpp"
-#include "stages.hpp"
-#include "ulmfit_cycles.hpp"
+namespace seqtrain::languages {
 
 /// Runs the stages of ULMFiT on the ids of a tokenizer for `words`.
 template <class Tokenizer>
@@ -31,9 +32,9 @@ class UlmfitStages {
       : job_{job},
         words_{std::move(words)},
         tokenizer_{std::move(tokenizer)},
-        stages_{job.work / "ulmfit", job.settings(), seqtrain::report::notices_to(job.log)} {}
+        stages_{job.work / "ulmfit", job.settings(), report::notices_to(job.log)} {}
 
-  seqtrain::metrics::ClassificationReport run() {
+  metrics::ClassificationReport run() {
     auto train = job_.encode("train.csv", tokenizer_);
     auto valid = job_.load(job_.encode("valid.csv", tokenizer_));
     auto test = job_.load(job_.encode("test.csv", tokenizer_));
@@ -49,22 +50,22 @@ class UlmfitStages {
                     if (last) job_.advise(report);
                   });
     }
-    seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
-    seqtrain::model::pretrained::save_for_fastai(job_.model_file(), classifier);
+    text::write_word_list(job_.work / "vocabulary.txt", words_);
+    model::pretrained::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
   }
 
  private:
-  seqtrain::model::LanguageModel train_language_model() {
-    seqtrain::model::LanguageModel model{static_cast<std::int64_t>(words_.size()),
-                                         {.shape = shape(),
-                                          .padding_id = tokenizer_.pad_id(),
-                                          .seed = static_cast<std::uint64_t>(job_.seed),
-                                          .device = job_.device,
-                                          .backend = {.precision = job_.precision}}};
+  model::LanguageModel train_language_model() {
+    model::LanguageModel model{static_cast<std::int64_t>(words_.size()),
+                               {.shape = shape(),
+                                .padding_id = tokenizer_.pad_id(),
+                                .seed = static_cast<std::uint64_t>(job_.seed),
+                                .device = job_.device,
+                                .backend = {.precision = job_.precision}}};
     auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
-      const auto report = seqtrain::train::evaluate(model, valid, {.split = "valid"});
+      const auto report = train::evaluate(model, valid, {.split = "valid"});
       job_.log.info(std::string{"Perplexity "} + when + ": " +
                     std::to_string(report.figures.front().value));
     };
@@ -82,42 +83,42 @@ class UlmfitStages {
     return model;
   }
 
-  void learn(seqtrain::model::LanguageModel& language_model, const char* stage, std::size_t groups,
-             const seqtrain::data::EncodedSet& texts, std::int64_t epochs) {
+  void learn(model::LanguageModel& language_model, const char* stage, std::size_t groups,
+             const data::EncodedSet& texts, std::int64_t epochs) {
     stages_.run(stage, language_model, [&](auto& model, auto place, auto saved) {
       model.train_last(groups);
       job_.fit(model, optimizer(model), streams(job_, texts), place, Job::slanted(epochs, saved));
     });
   }
 
-  seqtrain::model::AwdLstmClassifier make_classifier(const seqtrain::model::LanguageModel& source) {
-    seqtrain::model::AwdLstmClassifier classifier{source.vocab_size(),
-                                                  {.labels = job_.labels.names(),
-                                                   .shape = shape(),
-                                                   .padding_id = tokenizer_.pad_id(),
-                                                   .seed = static_cast<std::uint64_t>(job_.seed),
-                                                   .device = job_.device,
-                                                   .backend = {.precision = job_.precision}}};
+  model::AwdLstmClassifier make_classifier(const model::LanguageModel& source) {
+    model::AwdLstmClassifier classifier{source.vocab_size(),
+                                        {.labels = job_.labels.names(),
+                                         .shape = shape(),
+                                         .padding_id = tokenizer_.pad_id(),
+                                         .seed = static_cast<std::uint64_t>(job_.seed),
+                                         .device = job_.device,
+                                         .backend = {.precision = job_.precision}}};
     classifier.take_encoder(source);
     return classifier;
   }
 
   template <class M>
-  static seqtrain::optim::Adam optimizer(const M& model) {
-    return seqtrain::optim::Adam{{.lr = 0.01,
-                                  .beta1 = 0.7,
-                                  .beta2 = 0.99,
-                                  .lr_factors = seqtrain::optim::discriminative(model.groups())}};
+  static optim::Adam optimizer(const M& model) {
+    return optim::Adam{{.lr = 0.01,
+                        .beta1 = 0.7,
+                        .beta2 = 0.99,
+                        .lr_factors = optim::discriminative(model.groups())}};
   }
 
-  [[nodiscard]] seqtrain::model::AwdLstmShape shape() const {
+  [[nodiscard]] model::AwdLstmShape shape() const {
     return {.embedding = job_.embedding, .hidden = job_.hidden};
   }
 
   const Job& job_;
   std::vector<std::string> words_;
   Tokenizer tokenizer_;
-  Stages stages_;
+  experiment::Stages stages_;
 };
 
 /// Trains by ULMFiT (Howard and Ruder 2018): fine-tunes a language model on the texts, then a
@@ -125,7 +126,7 @@ class UlmfitStages {
 /// A SentencePiece model, `subwords.model`, cuts the texts if there is one; otherwise they are cut
 /// into words.
 struct Ulmfit {
-  using Report = seqtrain::metrics::ClassificationReport;
+  using Report = metrics::ClassificationReport;
 
   static Report train(const Job& job) {
     const auto subwords = job.data / "subwords.model";
@@ -141,30 +142,29 @@ struct Ulmfit {
 
   static Report on_words(const Job& job) {
     auto words = vocabulary(job);
-    auto tokenizer = seqtrain::text::make_word_tokenizer(words);
+    auto tokenizer = text::make_word_tokenizer(words);
     return run(job, std::move(words), std::move(tokenizer));
   }
 
   static Report on_subwords(const Job& job, const std::filesystem::path& model) {
-    auto tokenizer = seqtrain::text::load_subwords(model);
+    auto tokenizer = text::load_subwords(model);
     auto pieces = tokenizer.pipeline().texts();
     const auto report = run(job, std::move(pieces), std::move(tokenizer));
-    seqtrain::write_file_atomically(job.work / "subwords.model",
-                                    seqtrain::MappedFile{model}.text());
+    write_file_atomically(job.work / "subwords.model", MappedFile{model}.text());
     return report;
   }
 
   static std::vector<std::string> vocabulary(const Job& job) {
-    seqtrain::text::WordCounts counts;
+    text::WordCounts counts;
     const auto workers = static_cast<std::size_t>(job.threads);
     const auto unlabelled = job.data / "unlabelled.txt";
     const auto texts = job.data / (job.published ? Published::counted_file : "train.csv");
-    seqtrain::data::count_words(texts, {.columns = job.columns, .labelled = false}, workers,
-                                counts);
+    data::count_words(texts, {.columns = job.columns, .labelled = false}, workers, counts);
     if (std::filesystem::exists(unlabelled)) {
-      seqtrain::data::count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers,
-                                  counts);
+      data::count_words(unlabelled, {.format = data::Format::lines}, workers, counts);
     }
     return counts.vocabulary({.most = static_cast<std::size_t>(job.vocabulary)});
   }
 };
+
+}  // namespace seqtrain::languages

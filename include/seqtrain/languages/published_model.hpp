@@ -8,26 +8,25 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/languages/published.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/weights/fastai.hpp>
 
-#include "published.hpp"
+namespace seqtrain::languages {
 
 /// The sizes and the dropout rates of a language model that fastai has trained, and the rates of a
 /// classifier on its encoder.
 struct PublishedModel {
-  seqtrain::model::AwdLstmShape shape = {};
-  seqtrain::model::AwdLstmDropout dropout = {};
-  seqtrain::model::AwdLstmDropout classifier = seqtrain::model::AwdLstmDropout::classifier();
+  model::AwdLstmShape shape = {};
+  model::AwdLstmDropout dropout = {};
+  model::AwdLstmDropout classifier = model::AwdLstmDropout::classifier();
 };
 
 /// Throws `InputError` if the configuration has another kind of layers or another size than the
 /// weights, before any memory is taken for a model of that size.
-inline void check_sizes(const seqtrain::json::Value& config,
-                        const seqtrain::model::AwdLstmShape& shape,
+inline void check_sizes(const json::Value& config, const model::AwdLstmShape& shape,
                         const std::filesystem::path& weights) {
-  using namespace seqtrain;
   const auto file = linked_file(weights);
   const auto stored = model::awd_lstm_shape(weights::FastaiFile{file}, "0.");
   const auto check = [&](const char* name, std::int64_t size, std::int64_t stored_size) {
@@ -54,12 +53,12 @@ inline void check_sizes(const seqtrain::json::Value& config,
 /// Reads `model.json`, which is fastai's `config.json`; without it, returns `fresh`. Unless the
 /// configuration says `"qrnn": false`, the model has quasi-recurrent layers. Throws `InputError` if
 /// the sizes are not those of the weights beside it.
-[[nodiscard]] inline PublishedModel read_published_model(
-    const std::filesystem::path& data, const seqtrain::model::AwdLstmShape& fresh) {
+[[nodiscard]] inline PublishedModel read_published_model(const std::filesystem::path& data,
+                                                         const model::AwdLstmShape& fresh) {
   const auto file = data / "model.json";
   PublishedModel model{.shape = fresh};
   if (!std::filesystem::exists(file)) return model;
-  const auto document = seqtrain::json::Document::load(linked_file(file));
+  const auto document = json::Document::load(linked_file(file));
   const auto root = document.root();
   const auto size = [&root](const char* name, std::int64_t& target) {
     if (const auto found = root.find(name)) target = found->integer();
@@ -89,3 +88,5 @@ inline void check_sizes(const seqtrain::json::Value& config,
   model.shape.validate();
   return model;
 }
+
+}  // namespace seqtrain::languages

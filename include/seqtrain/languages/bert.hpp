@@ -6,19 +6,19 @@
 #include <utility>
 
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/experiment/stages.hpp>
+#include <seqtrain/languages/job.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
-#include "job.hpp"
-#include "stages.hpp"
+namespace seqtrain::languages {
 
 /// A classifier with an encoder such as BERT from the language's `model/`, or the default
 /// checkpoint.
 struct Bert {
-  static seqtrain::metrics::ClassificationReport train(const Job& given) {
-    using namespace seqtrain;
+  static metrics::ClassificationReport train(const Job& given) {
     Job job = given;
     const auto own = job.data / "model";
     const auto directory =
@@ -42,8 +42,9 @@ struct Bert {
     auto test = job.load(job.encode("test.csv", tokenizer));
 
     auto settings = job.settings();
-    settings.emplace_back("model", seqtrain::experiment::fingerprint(directory));
-    const Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
+    settings.emplace_back("model", experiment::fingerprint(directory));
+    const experiment::Stages stages{job.work / "bert", std::move(settings),
+                                    report::notices_to(job.log)};
     stages.run("classifier", classifier, [&](auto& model, auto place, auto saved) {
       job.advise(job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), place,
                          Job::slanted(job.epochs, saved), valid));
@@ -52,3 +53,5 @@ struct Bert {
     return job.evaluate(classifier, std::move(test));
   }
 };
+
+}  // namespace seqtrain::languages

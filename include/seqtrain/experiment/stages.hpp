@@ -17,6 +17,8 @@
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 
+namespace seqtrain::experiment {
+
 /// A job of several fits in sequence. The job's directory holds the result of each finished stage,
 /// `<name>.safetensors`, and the checkpoints of the current stage. A killed job that is started
 /// again continues its stage and repeats no finished one.
@@ -24,13 +26,13 @@ class Stages {
  public:
   /// Opens or creates the job. `settings` determine the job's result. Throws `InputError` if the
   /// directory belongs to a job with other settings.
-  Stages(std::filesystem::path directory, seqtrain::train::Pairs settings,
-         std::function<void(const seqtrain::train::Notice&)> log = {})
+  Stages(std::filesystem::path directory, train::Pairs settings,
+         std::function<void(const train::Notice&)> log = {})
       : directory_{std::move(directory)}, settings_{std::move(settings)}, log_{std::move(log)} {
-    seqtrain::with_file_errors([this] { std::filesystem::create_directories(directory_); });
-    seqtrain::json::Writer text{2};
+    with_file_errors([this] { std::filesystem::create_directories(directory_); });
+    json::Writer text{2};
     text.begin_object();
-    seqtrain::train::append(text, "settings", settings_);
+    train::append(text, "settings", settings_);
     claim(text.end_object().text() + "\n");
   }
 
@@ -40,19 +42,18 @@ class Stages {
   void run(const std::string& name, M& model, const Work& work) const {
     const auto done = directory_ / (name + ".safetensors");
     if (std::filesystem::exists(done)) {
-      const seqtrain::weights::SafetensorsFile file{done};
+      const weights::SafetensorsFile file{done};
       model.load_state_dict(file.tensors());
       say("Stage " + name + " is done already: " + done.string());
       return;
     }
     say("Stage " + name);
     const auto checkpoints = directory_ / (name + ".checkpoints");
-    seqtrain::train::Pairs settings = settings_;
+    train::Pairs settings = settings_;
     settings.emplace_back("stage", name);
-    work(model, seqtrain::sink::Directory{checkpoints},
-         seqtrain::train::CheckpointOptions{
-             .minutes = 10, .settings = std::move(settings), .log = log_});
-    seqtrain::weights::write_safetensors(done, model.state_dict().views());
+    work(model, sink::Directory{checkpoints},
+         train::CheckpointOptions{.minutes = 10, .settings = std::move(settings), .log = log_});
+    weights::write_safetensors(done, model.state_dict().views());
     std::error_code ignored;  // checkpoints that are left only take space
     std::filesystem::remove_all(checkpoints, ignored);
   }
@@ -64,14 +65,16 @@ class Stages {
 
   void claim(const std::string& settings) const {
     const auto file = directory_ / "settings.json";
-    if (!std::filesystem::exists(file)) return seqtrain::write_file_atomically(file, settings);
-    if (seqtrain::MappedFile{file}.text() == settings) return;
-    throw seqtrain::InputError{"holds a job with other settings or inputs",
-                               {.object = directory_.string()},
-                               "use those in its settings.json, or another directory"};
+    if (!std::filesystem::exists(file)) return write_file_atomically(file, settings);
+    if (MappedFile{file}.text() == settings) return;
+    throw InputError{"holds a job with other settings or inputs",
+                     {.object = directory_.string()},
+                     "use those in its settings.json, or another directory"};
   }
 
   std::filesystem::path directory_;
-  seqtrain::train::Pairs settings_;
-  std::function<void(const seqtrain::train::Notice&)> log_;
+  train::Pairs settings_;
+  std::function<void(const train::Notice&)> log_;
 };
+
+}  // namespace seqtrain::experiment
