@@ -42,7 +42,7 @@ constexpr Subcommand subcommands[] = {
     {"serve", "serve", "answer over HTTP with a fine-tuned model"},
     {"tokenize", "tokenize", "turn texts into the ids of a model"},
     {"compare", "compare", "compare finished runs"},
-    {"gcs", "gcs", "copy, list and remove objects in Google Cloud Storage"},
+    {"storage", "storage", "list, copy, print and remove files, also in buckets"},
     {"new", "new.sh", "write a project with a program of your own"},
     {"run", "run.sh", "compile and run a program of one file"},
 };

@@ -30,7 +30,7 @@ def main(script, command):
         bash = Path(directory, "bash-completion/completions/seqtrain")
         zsh = Path(directory, "zsh/vendor-completions/_seqtrain")
         names = re.findall(r"^  ([a-z]+) ", output_of(command, "help").split("Subcommands:")[1], re.MULTILINE)
-        assert {"help", "train", "gcs"} <= set(names), names
+        assert {"help", "train", "storage"} <= set(names), names
         assert set(completed(bash, "")) == set(completed(bash, "help", "")) == set(names)
         assert completed(bash, "tra") == ["train"]
         assert completed(bash, "train", "--train-fi") == ["--train-file"]

@@ -73,7 +73,7 @@ def cases():
     predict = ["predict", "--threads", "1", "--device", "cpu", "--model"]
     # The records of a pipe, and endless ones, are waited for, as documented.
     yield Case("predict FILE", predict + ["{model}", "{place}"], {"fifo"})
-    yield Case("predict < FILE", predict + ["{model}"], {"fifo", "full", "missing", "dangling", "loop", "socket"},
+    yield Case("predict < FILE", predict + ["{model}"], {"fifo", "full", "missing", "dangling", "loop"},
                from_stdin=True)
     yield Case("predict --model", predict + ["{place}", "{data}"])
     yield Case("mnli --model", with_flag("--model", "{place}"))
@@ -97,6 +97,12 @@ def cases():
                {"missing", "dangling", "loop", "empty"}, codes=(1,))
     yield Case("serve --model", ["serve", "--host", "127.0.0.1", "--port", "0", "--model", "{place}"])
     yield Case("tokenize --tokenizer", ["tokenize", "--tokenizer", "{place}"])
+    yield Case("storage cat", ["storage", "cat", "{place}"], {"empty"})
+    yield Case("storage ls", ["storage", "ls", "-l", "{place}"], {"empty", "directory"})
+    yield Case("storage cp from", ["storage", "cp", "-r", "{place}", "{dir}/copy"], {"empty"})
+    copied = {"missing", "directory", "empty", "dangling", "loop"}
+    yield Case("storage cp to", ["storage", "cp", "{data}", "{place}"], copied)
+    yield Case("storage rm", ["storage", "rm", "{place}"], {"empty"})
     for file, harmless in MODEL_FILES.items():
         yield Case("predict, " + file, predict + ["{copy}", "{data}"], harmless, model_file=file)
 

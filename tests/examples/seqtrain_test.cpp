@@ -100,7 +100,7 @@ TEST(Seqtrain, ListsSubcommands) {
   const auto help = run_example("seqtrain", "help");
   EXPECT_EQ(help.code, 0);
   for (const char* name : {"train", "mnli", "imdb", "languages", "baseline", "predict", "embed",
-                           "serve", "tokenize", "compare", "gcs"}) {
+                           "serve", "tokenize", "compare", "storage"}) {
     EXPECT_NE(help.output.find("\n  " + std::string{name} + "  "), std::string::npos) << name;
   }
   const auto nothing = run_example("seqtrain", "");

@@ -61,7 +61,7 @@ TEST_F(Client, StatTells) {
   EXPECT_EQ(info.size, 4u);
   EXPECT_EQ(info.crc32c, Crc32c{}.update("text"));
   EXPECT_EQ(info.content_type, "text/html");
-  EXPECT_EQ(info.updated, "2026-01-31T09:05:00.250Z");
+  EXPECT_EQ(info.modified, "2026-01-31T09:05:00.250Z");
   EXPECT_THROW((void)client_.stat({"bucket", "b"}), gcs::NotFound);
   EXPECT_FALSE(client_.find({"bucket", "b"}));
   EXPECT_THROW((void)client_.stat({"bucket", ""}), InputError);

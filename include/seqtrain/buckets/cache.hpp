@@ -25,10 +25,9 @@ namespace seqtrain::buckets {
 
 /// Returns an object's name, or the end of one, as a path that stays below its directory. Throws
 /// `InputError` for a name that no file can have.
-template <class Uri>
-std::filesystem::path local_path(std::string_view name, const Uri& object) {
+inline std::filesystem::path local_path(std::string_view name, const Where& where) {
   const auto refuse = [&](const char* problem) {
-    throw InputError{problem, {.object = object.text()}, "no local file can be named like that"};
+    throw InputError{problem, where, "no local file can be named like that"};
   };
   if (name.find('\0') != std::string_view::npos) refuse("a zero byte in the name");
   for (const auto part : split(name, '/')) {
@@ -58,7 +57,7 @@ std::vector<LocalObject<typename Client::Object>> list_directory(
   client.list(prefix, [&](const typename Client::Object& object) {
     const auto rest = std::string_view{object.uri.name}.substr(prefix.name.size());
     if (object.size == 0 && (rest.empty() || rest.ends_with('/'))) return;
-    found.push_back({object, local_path(rest, object.uri)});
+    found.push_back({object, local_path(rest, {.object = object.uri.text()})});
     for (auto above = found.back().path.parent_path(); !above.empty();
          above = above.parent_path()) {
       directories.insert(above);
@@ -125,7 +124,7 @@ class Cache {
     const auto file = find_file(client, uri);
     if (!file) return entry(client, list_directory(client, uri), options);
     const auto name = std::string_view{uri.name}.substr(uri.name.rfind('/') + 1);
-    const auto path = local_path(name, uri);
+    const auto path = local_path(name, {.object = uri.text()});
     return entry(client, {{*file, path}}, options) / path;
   }
 

@@ -39,7 +39,7 @@ struct ObjectInfo {
   std::uint64_t size = 0;  ///< bytes, as stored
   std::optional<Crc32c> crc32c = {};
   std::string content_type = {};
-  std::string updated = {};  ///< RFC 3339
+  std::string modified = {};  ///< RFC 3339
 
   /// Returns what differs between two versions of an object.
   [[nodiscard]] std::string version() const { return std::to_string(generation); }
@@ -73,7 +73,7 @@ inline ObjectInfo read_object(const json::Value& object, const std::string& buck
   info.size = read_number<std::uint64_t>(object.at("size"));
   if (const auto sum = object.find("crc32c")) info.crc32c = parse_crc32c(sum->string());
   if (const auto type = object.find("contentType")) info.content_type = type->string();
-  if (const auto updated = object.find("updated")) info.updated = updated->string();
+  if (const auto updated = object.find("updated")) info.modified = updated->string();
   return info;
 }
 

@@ -30,10 +30,12 @@ struct ClientOptions {
 namespace detail {
 
 inline SessionOptions session_options(const ClientOptions& options) {
-  SessionOptions session{.user_project = options.user_project,
-                         .retry = options.retry,
-                         .timing = {},
-                         .log = options.log};
+  const auto payer = options.environment("GOOGLE_CLOUD_QUOTA_PROJECT").value_or("");
+  SessionOptions session{
+      .user_project = options.user_project.empty() ? payer : options.user_project,
+      .retry = options.retry,
+      .timing = {},
+      .log = options.log};
   if (auto host = options.environment("STORAGE_EMULATOR_HOST")) {
     if (host->find("://") == std::string::npos) *host = "http://" + *host;
     session.endpoint = http::Url::parse(*host, "STORAGE_EMULATOR_HOST");
@@ -46,7 +48,9 @@ inline SessionOptions session_options(const ClientOptions& options) {
 
 inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options,
                                                     bool is_emulator) {
-  if (is_emulator || options.anonymous) return std::make_unique<Anonymous>();
+  const auto off = options.environment("CLOUDSDK_AUTH_DISABLE_CREDENTIALS").value_or("");
+  const bool anonymous = options.anonymous || off == "true" || off == "True" || off == "1";
+  if (is_emulator || anonymous) return std::make_unique<Anonymous>();
   const auto probe = http::open_probe();
   return find_credentials(options.environment, *probe);
 }

@@ -41,7 +41,7 @@ class Failure {
     if (code == "EntryNotFound") throw NotFound{"has no such file", where, "see " + page()};
     switch (response.status) {
       case 401:
-        throw unauthorised(code, where);
+        refuse_account(code, where);
       case 403:
         throw Forbidden{"the hub does not allow this" + said(response), where,
                         "see HF_TOKEN and " + page()};
@@ -72,12 +72,12 @@ class Failure {
                      "accept them at " + page() + login};
   }
 
-  /// Returns the error for status 401, which the hub sends for private repositories and for those
+  /// Throws the error for status 401, which the hub sends for private repositories and for those
   /// that do not exist.
-  [[nodiscard]] InputError unauthorised(const std::string& code, const Where& where) const {
-    if (settings_.token.empty() || code == "RepoNotFound") return absent(where);
-    return Forbidden{"the hub does not accept the token", where,
-                     "see HF_TOKEN, or the token file in HF_HOME"};
+  [[noreturn]] void refuse_account(const std::string& code, const Where& where) const {
+    if (settings_.token.empty() || code == "RepoNotFound") throw absent(where);
+    throw Forbidden{"the hub does not accept the token", where,
+                    "see HF_TOKEN, or the token file in HF_HOME"};
   }
 
   [[nodiscard]] NotFound absent(const Where& where) const {

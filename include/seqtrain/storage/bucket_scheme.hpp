@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include <seqtrain/http/timing.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/sink/any.hpp>
+#include <seqtrain/storage/bucket_tree.hpp>
 #include <seqtrain/storage/scheme.hpp>
 
 namespace seqtrain::storage {
@@ -38,6 +40,10 @@ template <class S, class Open>
               [open](const std::string& place, const log::Log& log) {
                 return buckets::localize(place, cache_directory(),
                                          [&] { return open(log.warnings()); });
+              },
+          .files =
+              [open](const log::Log& log) {
+                return std::make_shared<const BucketTree<Client>>(open(log.warnings()));
               }};
 }
 

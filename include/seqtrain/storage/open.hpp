@@ -24,15 +24,35 @@ struct Options {
   std::vector<Scheme> schemes = {};  ///< the program's own, which are asked before the known ones
 };
 
-/// The use of a place: it takes results, or it has files or a model to fetch.
-enum class Use { results, inputs, model };
+/// The use of a place: it takes results; it has files or a model to fetch; its files are listed and
+/// copied; files in it are written or removed.
+enum class Use { results, inputs, model, source, target };
 
 namespace detail {
 
 inline bool serves(const Scheme& scheme, Use use) {
   if (use == Use::results) return scheme.open != nullptr;
+  if (use == Use::source) return scheme.files != nullptr;
+  if (use == Use::target) return scheme.files && scheme.open;
   const bool inputs = scheme.list && scheme.fetch;
   return inputs || (use == Use::model && scheme.fetch_model);
+}
+
+/// Returns what is wrong with a place in a storage that does not serve this use.
+inline const char* problem_of(Use use) {
+  switch (use) {
+    case Use::results:
+      return "is in a storage that takes no results";
+    case Use::inputs:
+      return "is in a storage without files to fetch";
+    case Use::model:
+      return "is in a storage without models to fetch";
+    case Use::source:
+      return "is in a storage whose files cannot be copied";
+    case Use::target:
+      return "is in a storage whose files cannot be changed";
+  }
+  return "is in a storage that does not serve this";
 }
 
 /// Returns the schemes of the program and the known ones.
@@ -44,18 +64,27 @@ inline std::vector<const Scheme*> all_schemes(const Options& options) {
   return all;
 }
 
+}  // namespace detail
+
+/// Returns the forms of the places that serve a use.
+[[nodiscard]] inline std::vector<std::string> forms(const Options& options, Use use) {
+  const bool directory = use == Use::results || use == Use::model;
+  std::vector<std::string> forms{directory ? "a directory" : "a local path"};
+  for (const Scheme* const scheme : detail::all_schemes(options)) {
+    if (detail::serves(*scheme, use)) forms.push_back(scheme->form);
+  }
+  return forms;
+}
+
+namespace detail {
+
 /// Throws an `InputError` about an address in no storage that serves this use.
 [[noreturn]] inline void refuse(const std::string& place, const Options& options, Use use) {
   std::string problem = "is not in a storage that is known here";
-  std::vector<std::string> forms{use == Use::inputs ? "a local path" : "a directory"};
   for (const Scheme* const scheme : all_schemes(options)) {
-    if (serves(*scheme, use)) forms.push_back(scheme->form);
-    if (!scheme->has(place)) continue;
-    problem = use == Use::results  ? "is in a storage that takes no results"
-              : use == Use::inputs ? "is in a storage without files to fetch"
-                                   : "is in a storage without models to fetch";
+    if (scheme->has(place)) problem = problem_of(use);
   }
-  throw InputError{problem, {.object = place}, "name " + joined(forms, " or ")};
+  throw InputError{problem, {.object = place}, "name " + joined(forms(options, use), " or ")};
 }
 
 }  // namespace detail

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/sink/any.hpp>
+#include <seqtrain/storage/file_tree.hpp>
 
 namespace seqtrain::storage {
 
@@ -16,8 +18,8 @@ using Names = std::set<std::string, std::less<>>;
 
 /// A kind of storage that is no local path, such as a cloud's buckets. A function that is missing
 /// is something that this storage cannot do: results need `open`; inputs need `list` and `fetch`;
-/// models need either these two or `fetch_model`. The functions throw `InputError` if a place does
-/// not exist or may not be used.
+/// models need either these two or `fetch_model`; copies need `files`. The functions throw
+/// `InputError` if a place does not exist or may not be used.
 struct Scheme {
   /// The form of a place, for messages: `gs://bucket/path`.
   std::string form;
@@ -32,6 +34,9 @@ struct Scheme {
   /// Returns a local folder with a model's files.
   std::function<std::filesystem::path(const std::string& place, const log::Log& log)> fetch_model =
       {};
+  /// Opens the files for programs that list and copy, and if the storage has `open`, that write and
+  /// remove.
+  std::function<std::shared_ptr<const FileTree>(const log::Log& log)> files = {};
 };
 
 /// Returns a function that tells whether a place begins with this text, such as `gs://`.
