@@ -38,14 +38,15 @@ option(SEQTRAIN_BUNDLE
 
 # seqtrain_precompile(TARGET tests|torch): lets TARGET use precompiled headers: those of other libraries that
 # take seconds to compile, and all rooms' of the half without torch (tests) or of both halves (torch), except
-# those of cli and experiment, because few targets link Boost.Program_options. TARGET must link seqtrain_compiled_host.
+# those of cli, experiment and languages, because few targets link Boost.Program_options. TARGET must link
+# seqtrain_compiled_host.
 function(seqtrain_precompile target group)
   if(NOT SEQTRAIN_BUNDLE)
     return()
   endif()
   if(NOT TARGET precompiled_${group})
     set(rooms ${SEQTRAIN_ROOMS})
-    list(REMOVE_ITEM rooms cli experiment parquet seqtrain)
+    list(REMOVE_ITEM rooms cli experiment languages parquet seqtrain)
     set(headers <random> <regex>)
     if(group STREQUAL "tests")
       list(REMOVE_ITEM rooms ${SEQTRAIN_TORCH_ROOMS})

@@ -5,15 +5,14 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/experiment/train_baseline.hpp>
 #include <seqtrain/log/log.hpp>
-
-#include "open_file.hpp"
+#include <seqtrain/parquet/open_on_demand.hpp>
 
 using namespace seqtrain;
 
 int baseline_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
     cli::TrainFlags flags;
-    flags.open = open_file;
+    flags.open = parquet::open_on_demand;
     flags.train_file = flags.dev_file = "";
     cli::Flags parser{"baseline", "trains a linear model on TF-IDF in seconds", log};
     if (flags.parse_for_baseline(parser, argc, argv)) {

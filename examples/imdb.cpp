@@ -2,8 +2,7 @@
 #include <utility>
 
 #include <seqtrain/experiment.hpp>
-
-#include "open_file.hpp"
+#include <seqtrain/parquet/open_on_demand.hpp>
 
 using namespace seqtrain;
 
@@ -13,7 +12,7 @@ int imdb_main(int argc, char** argv) {
   defaults.dev_file = "aclImdb/test";
   defaults.max_length = 512;
   defaults.learning_rate = 2e-5;
-  defaults.open = open_file;
+  defaults.open = parquet::open_on_demand;
   const experiment::ProgramOptions options{.name = "imdb",
                                            .purpose = "fine-tunes a classifier on film reviews",
                                            .defaults = std::move(defaults)};

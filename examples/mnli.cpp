@@ -8,16 +8,15 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/optim/any.hpp>
 #include <seqtrain/optim/averaged.hpp>
+#include <seqtrain/parquet/open_on_demand.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/trainer.hpp>
-
-#include "open_file.hpp"
 
 using namespace seqtrain;
 
 int mnli_main(int argc, char** argv) {
   cli::TrainFlags defaults;
-  defaults.open = open_file;
+  defaults.open = parquet::open_on_demand;
   if (argc > 0 && std::string_view{argv[0]} == "seqtrain train") {
     defaults.train_file = defaults.dev_file = "";  // for texts of one's own, not the bundled pairs
   }

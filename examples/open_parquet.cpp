@@ -1,4 +1,5 @@
-// A library for `open_file`, which loads it with Arrow when a Parquet file is to be read.
+// The module of `parquet::open_on_demand`, which is loaded with Arrow when a Parquet file is to be
+// read.
 #include <filesystem>
 
 #include <seqtrain/parquet/split.hpp>

@@ -32,6 +32,7 @@
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/parquet/is_parquet.hpp>
+#include <seqtrain/parquet/open_on_demand.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/predict/npy_file.hpp>
@@ -39,8 +40,6 @@
 #include <seqtrain/storage/find_model.hpp>
 #include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
-
-#include "open_file.hpp"
 
 using namespace seqtrain;
 
@@ -251,7 +250,7 @@ void label_stdin(cli::PredictFlags flags) {
 int predict_main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
-    flags.open = open_file;
+    flags.open = parquet::open_on_demand;
     if (!flags.parse(argc, argv)) return;
     flags.reads_stdin() ? label_stdin(std::move(flags)) : label_file(std::move(flags));
   });

@@ -27,7 +27,7 @@ struct TextsOfSet {
   const data::EncodedSet& set;
   const std::string& file;
   data::ReadOptions read;
-  std::vector<std::size_t> rows;  ///< empty if the set has all rows of the file, or its first ones
+  std::vector<std::size_t> rows = {};  ///< empty: all rows of the file, or its first ones
 };
 
 /// Tells whether a row has a label, or a target that is a number.

@@ -18,6 +18,7 @@ namespace seqtrain::languages {
 /// A classifier with an encoder such as BERT from the language's `model/`, or the default
 /// checkpoint.
 struct Bert {
+  /// Trains the classifier, saves it and returns its figures on the test part.
   static metrics::ClassificationReport train(const Job& given) {
     Job job = given;
     const auto own = job.data / "model";

@@ -37,6 +37,7 @@ struct JobFlags {
   }
 };
 
+/// Adds the flags of the program to its help.
 inline void add_flags(JobFlags& given, cli::Flags& flags) {
   Job& job = given.job;
   flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")

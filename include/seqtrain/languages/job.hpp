@@ -129,6 +129,7 @@ struct Job {
     give_advice(facts);
   }
 
+  /// Returns the batches of a set of texts, of similar lengths.
   [[nodiscard]] data::BucketLoader load(data::EncodedSet set) const {
     return data::BucketLoader{std::move(set),
                               {.plan = {.batch_size = static_cast<std::size_t>(batch_size)},
@@ -156,6 +157,7 @@ struct Job {
             .has_flag = [](std::string_view flag) { return flag == "epochs"; }};
   }
 
+  /// Logs what the facts say as warnings.
   void give_advice(const run::AdviceFacts& facts) const {
     for (const auto& advice : run::advise(facts)) log.warning(advice.text);
   }

@@ -65,6 +65,7 @@ struct Published {
     return monitored_metric == "valid_loss" ? "loss" : monitored_metric;
   }
 
+  /// Adds the flags of a published layout to the help.
   void add_flags(cli::Flags& flags) {
     flags.add("model-filename", model_file, "name of the model in a published layout")
         .add("score-filename", score_file, "name of the file with the labels' scores")

@@ -128,6 +128,7 @@ class UlmfitStages {
 struct Ulmfit {
   using Report = metrics::ClassificationReport;
 
+  /// Trains the classifier, saves it and returns its figures on the test part.
   static Report train(const Job& job) {
     const auto subwords = job.data / "subwords.model";
     return std::filesystem::exists(subwords) ? on_subwords(job, subwords) : on_words(job);
