@@ -57,5 +57,4 @@ int main(int, char** argv) {
   trainer.fit({.epochs = 4}, report::Console{{.every = 10}});
   trainer.model().save_pretrained(argv[3]);
   text::save_tokenizer(tokenizer, argv[3]);
-  return 0;
 }
