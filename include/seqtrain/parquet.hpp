@@ -1,4 +1,3 @@
 #pragma once
 
-#include <seqtrain/parquet/is_parquet.hpp>
 #include <seqtrain/parquet/split.hpp>

@@ -22,9 +22,9 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/is_parquet.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/parquet/cells.hpp>
-#include <seqtrain/parquet/is_parquet.hpp>
 #include <seqtrain/parquet/row_group.hpp>
 #include <seqtrain/parquet/status.hpp>
 
@@ -114,12 +114,13 @@ class File {
   void demand_parquet(const std::filesystem::path& path) const {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) throw whole_.error("no such file");
-    const std::string first = four_bytes(path);
+    const std::string first = data::four_bytes(path);
     if (first == "PARE") throw whole_.error("is encrypted", 0, "decrypt it first");
-    if (first != magic) {
+    if (first != data::parquet_magic) {
       throw whole_.error("is not a Parquet file: it does not begin with PAR1", 0, "see what it is");
     }
-    if (std::filesystem::file_size(path, error) < 12 || four_bytes(path, true) != magic) {
+    if (std::filesystem::file_size(path, error) < 12 ||
+        data::four_bytes(path, true) != data::parquet_magic) {
       throw whole_.error("is cut off: it does not end with PAR1", 0, "fetch it again");
     }
   }

@@ -8,8 +8,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/is_parquet.hpp>
 #include <seqtrain/data/split_files.hpp>
-#include <seqtrain/parquet/is_parquet.hpp>
 
 namespace seqtrain::parquet {
 
@@ -41,7 +41,7 @@ inline Open* load_open_parquet() {
     [[maybe_unused]] const std::filesystem::path& place,
     [[maybe_unused]] const data::ReadOptions& options) {
 #ifdef SEQTRAIN_PARQUET_REQUIREMENT
-  if (!options.format && is_parquet(data::split_files(place))) {
+  if (!options.format && data::is_parquet(data::split_files(place))) {
     return std::unique_ptr<data::ExampleFile>{detail::load_open_parquet()(place, options)};
   }
 #endif

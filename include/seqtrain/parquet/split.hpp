@@ -14,12 +14,12 @@
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/is_parquet.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
 #include <seqtrain/data/split_files.hpp>
 #include <seqtrain/parquet/cells.hpp>
 #include <seqtrain/parquet/file.hpp>
-#include <seqtrain/parquet/is_parquet.hpp>
 
 namespace seqtrain::parquet {
 
@@ -217,7 +217,7 @@ class Split final : public data::ExampleFile {
                                                              const data::ReadOptions& options) {
   if (options.format) return nullptr;
   const auto files = data::split_files(place);
-  if (!is_parquet(files)) return nullptr;
+  if (!data::is_parquet(files)) return nullptr;
   return std::make_unique<Split>(place.string(), files, options);
 }
 

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/parquet/is_parquet.hpp>
+#include <seqtrain/data/is_parquet.hpp>
 
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::parquet {
+namespace seqtrain::data {
 namespace {
 
 TEST(IsParquet, GoesByTheNameOrTheFirstBytesOfAnyFile) {
@@ -30,4 +30,4 @@ TEST(IsParquet, ReadsTheFirstAndTheLastBytes) {
 }
 
 }  // namespace
-}  // namespace seqtrain::parquet
+}  // namespace seqtrain::data

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <unistd.h>
+
+#include <seqtrain/cli/flag_text.hpp>
+#include <seqtrain/cli/predict_flags.hpp>
+#include <seqtrain/cli/predict_records.hpp>
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/descriptors.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/log/bar.hpp>
+#include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/predict/npy_file.hpp>
+#include <seqtrain/predict/predictor.hpp>
+
+namespace seqtrain::cli {
+
+/// Shows the progress of a stream of records on a terminal.
+class StreamBar {
+ public:
+  /// `size` is the number of bytes of the input, or 0 if it is not known.
+  explicit StreamBar(std::int64_t size) : size_{size} {}
+
+  void operator()(const predict::StreamProgress& progress) {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
+    const double rate = static_cast<double>(progress.records) / time.count();
+    bar_.draw({.name = "predict",
+               .done = size_ > 0 ? progress.bytes : progress.records,
+               .total = size_,
+               .seconds = time.count(),
+               .rates = {{.per_second = rate, .unit = "examples/s"}}});
+  }
+
+ private:
+  log::Bar<> bar_{{.enabled = ::isatty(STDERR_FILENO) == 1 && !log::stdout_is_terminal()},
+                  std::cerr};
+  std::int64_t size_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// Reads records and writes their answers to stdout or to a file, which appears when all of them
+/// are written. `size` is the number of bytes of the input, or 0 if it is not known.
+template <predict::Predictor P>
+predict::StreamProgress answer_records(AnyRecords& records, std::int64_t size, const P& predictor,
+                                       const PredictFlags& flags, predict::StreamOptions options) {
+  const OutputDescriptor output{STDOUT_FILENO, "stdout"};
+  std::optional<AtomicFile> file;
+  std::optional<predict::NpyFile> table;
+  if (options.window.answer.format == predict::AnswerFormat::npy) {
+    table.emplace(flags.output_file);
+  } else if (flags.output_file != "-") {
+    file.emplace(flags.output_file);
+  }
+  StreamBar bar{size};
+  options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
+  const auto write = [&](const std::string& lines) {
+    if (!file && !table) return output.write(lines);
+    file ? file->write(lines) : table->write(lines);
+    return true;
+  };
+  const auto done = std::visit(
+      [&](auto& each) { return predict::answer_stream(each, predictor, write, options); }, records);
+  if (file) file->commit();
+  if (table) table->commit(static_cast<std::uint64_t>(done.records));
+  return done;
+}
+
+/// Writes to stderr how many texts get no label. Throws `InputError` if records are wrong.
+inline void check_answered(const predict::StreamProgress& done, const PredictFlags& flags) {
+  if (flags.min_score > 0) {
+    std::cerr << done.abstained << " of " << done.records - done.wrong
+              << " texts get no label: their best score is below " << flag_text(flags.min_score)
+              << '\n';
+  }
+  if (done.wrong == 0) return;
+  throw InputError{
+      std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
+      {.object = flags.input_name()},
+      "their answers say why"};
+}
+
+}  // namespace seqtrain::cli
