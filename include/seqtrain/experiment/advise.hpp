@@ -9,6 +9,7 @@
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/deviation.hpp>
 #include <seqtrain/run/kept_predictions.hpp>
+#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/train/fit.hpp>
 
 namespace seqtrain::experiment {
@@ -36,7 +37,7 @@ namespace seqtrain::experiment {
                          .tokens_a_word = run.tokens_a_word,
                          .steps = report.steps,
                          .has_class_weights = !flags.class_weights.empty(),
-                         .tuned_trials = flags.tuned_trials(),
+                         .tuned_trials = run::count_trials(flags.tuning),
                          .has_test = run.results.test.has_value()};
   if (const auto& data = run.results.data) {
     facts.training_labels = data->train.labels;

@@ -44,6 +44,7 @@
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/storage/open.hpp>
 #include <seqtrain/tensor/machine.hpp>
@@ -255,7 +256,7 @@ inline void describe_lora(const log::Log& log, const cli::TrainFlags& flags,
                      {.object = flags.model},
                      "train from its base, or from a model that --merge-adapter has saved"};
   }
-  run::Results results{.tuned_trials = flags.tuned_trials(),
+  run::Results results{.tuned_trials = run::count_trials(flags.tuning),
                        .flags = with_dataset(program.parser.values(), flags),
                        .versions = tensor::versions()};
   auto dataset = card_dataset(flags);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,11 @@ struct Tuning {
   std::size_t winner = 0;      ///< number of the best trial; 0: not known yet
   train::Pairs settings = {};  ///< a tuning resumes only with the same
 };
+
+/// Returns the number of trials of a tuning, or 0 if there is none.
+[[nodiscard]] inline std::size_t count_trials(const std::shared_ptr<const Tuning>& tuning) {
+  return tuning ? tuning->trials.size() : 0;
+}
 
 /// Returns the text of `tune.json`. NaN is written as null.
 [[nodiscard]] inline std::string tuning_json(const Tuning& tuning) {

@@ -19,8 +19,11 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/run/trials.hpp>
-#include <seqtrain/run/tuning.hpp>
 #include <seqtrain/train/options.hpp>
+
+namespace seqtrain::run {
+struct Tuning;
+}  // namespace seqtrain::run
 
 namespace seqtrain::cli {
 
@@ -76,9 +79,6 @@ struct TrainingFlags {
   std::optional<run::Trial> trial = {};
   /// Not a flag: the tuning whose best values this run has, or null.
   std::shared_ptr<const run::Tuning> tuning = {};
-
-  /// Returns the number of trials of `tuning`, or 0 without one.
-  [[nodiscard]] std::size_t tuned_trials() const { return tuning ? tuning->trials.size() : 0; }
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
