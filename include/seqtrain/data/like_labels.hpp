@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -13,19 +12,9 @@
 
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/label_key.hpp>
+#include <seqtrain/data/label_spelling.hpp>
 
 namespace seqtrain::data {
-
-/// A label as a file writes it.
-struct LabelSpelling {
-  std::string name;
-  std::size_t examples = 0;  ///< the number of examples that have it
-};
-
-/// Takes the spellings of a label that are joined, and the name of the joined label. A function
-/// that is empty means that labels are not joined.
-using JoinLabels =
-    std::function<void(std::span<const LabelSpelling> spellings, const std::string& name)>;
 
 /// Returns the labels that have the same `label_key` as another one, in groups. The most frequent
 /// label of a group is its first; of equally frequent ones it is the shortest, then the one that
