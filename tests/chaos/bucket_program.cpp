@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
     if (words.size() < 2) throw InputError{"which place?", {.object = "bucket_program"}};
     Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
-                    tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1}, storage::open(words[1], {log})};
+                    tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1},
+                    storage::open_writable(words[1], {log})};
     trainer.fit({.epochs = 2, .checkpoint = {.every = 1}},
                 Death{words.size() > 2 ? std::stoll(words[2]) : 0, log});
     std::printf("weight %a\n", trainer.model().weight());

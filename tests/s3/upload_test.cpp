@@ -45,6 +45,14 @@ class S3Upload : public testing::Test {
   std::string text_ = std::string(5432, '\0');
 };
 
+TEST_F(S3Upload, NamesTheChecksumAsABucketWithObjectLockDemands) {
+  service_.storage.locks_objects = true;
+  upload();
+  client_.put({"bucket", "small"}, "text");
+  EXPECT_TRUE(service_.storage.read("a b") == text_);
+  EXPECT_EQ(service_.storage.read("small"), "text");
+}
+
 TEST_F(S3Upload, SendsALargeFileInParts) {
   std::uint64_t most = 0;
   s3::upload_file(client_, {"bucket", "a b"}, file_,

@@ -47,6 +47,10 @@ class FakeS3 {
     const auto name = percent_decode(path.substr(std::min(slash + 1, path.size())));
     if (name.empty()) return list(query);
     if (query.contains("uploads")) return begin(request, name);
+    const auto named = request.header("x-amz-sdk-checksum-algorithm");
+    if (locks_objects && request.method == "PUT" && named != "CRC32C") {
+      return problem(400, "MissingUploadObjectWithObjectLockHeaders", "header required");
+    }
     if (query.contains("uploadId")) return upload(request, query, name);
     if (request.method == "PUT") return put(request, name);
     if (request.method == "DELETE") return objects_.erase(name), Answer{204};
@@ -90,6 +94,7 @@ class FakeS3 {
   std::int64_t ahead = 0;          ///< seconds of the service's clock before the test's
   std::string refused_token = {};  ///< a session token that has expired
   std::string denied = {};         ///< a method that nobody may use
+  bool locks_objects = false;      ///< keeps each object for a time, so SDKs name the checksum
 
  private:
   struct Object {

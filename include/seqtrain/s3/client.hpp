@@ -159,6 +159,7 @@ class Client {
     const auto token = random_token();
     auto request = detail::object_request("PUT", uri);
     request.headers = {{"Content-Type", "application/octet-stream"},
+                       {"x-amz-sdk-checksum-algorithm", "CRC32C"},  // objects with a lock need it
                        {"x-amz-checksum-crc32c", http::base64_of(checksum.value())},
                        {token_header, token}};
     detail::add_condition(request, options);

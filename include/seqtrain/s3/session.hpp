@@ -124,7 +124,9 @@ class Session : public http::Calls<Session, Operation> {
     const Where where{.object = operation.uri.text()};
     const auto account = credentials_->account();
     const auto status = response.status;
-    if (code == "NoSuchBucket") throw NotFound{"no such bucket", where};
+    if (code == "NoSuchBucket") {
+      throw NotFound{"no such bucket", where, "create it, or see its name and AWS_ENDPOINT_URL"};
+    }
     if (status == 404) throw NotFound{"no such bucket or object" + text, where};
     if (status == 501) throw NotImplemented{"the service does not know this request" + text, where};
     if (status == 412) throw PreconditionFailed{"somebody else has changed the object", where};
@@ -133,7 +135,8 @@ class Session : public http::Calls<Session, Operation> {
                       "fetch new keys, for example by logging in again"};
     }
     if (code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || status == 401) {
-      throw Forbidden{"the service does not accept " + account + text, where};
+      throw Forbidden{"the service does not accept " + account + text, where,
+                      "see that these keys are complete, and of this service: AWS_ENDPOINT_URL"};
     }
     if (code == "RequestTimeTooSkewed") {
       throw Forbidden{"this machine's clock is wrong" + text, where, "set the clock"};

@@ -96,7 +96,8 @@ class PartedUpload {
     auto request = object_request(
         "PUT", operation_.uri,
         "partNumber=" + std::to_string(i + 1) + "&uploadId=" + http::percent_encode(upload_));
-    request.headers = {{"x-amz-checksum-crc32c", http::base64_of(parts_[i].checksum.value())}};
+    request.headers = {{"x-amz-sdk-checksum-algorithm", "CRC32C"},
+                       {"x-amz-checksum-crc32c", http::base64_of(parts_[i].checksum.value())}};
     request.body = {bytes};
     const auto response = call(request);
     if (!response.succeeded()) client_.session().fail(response, operation_);

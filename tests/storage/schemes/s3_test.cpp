@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <ctime>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -55,6 +58,37 @@ TEST_F(S3Buckets, HaveInputs) {
   EXPECT_EQ(scheme.list("s3://bucket/runs", options_.log), (Names{"1/a", "1/b/c"}));
   EXPECT_EQ(read_file(fetch("s3://bucket/runs/1/a", options_)), "first");
   EXPECT_EQ(read_file(fetch("s3://bucket/runs", options_) / "1/b/c"), "second");
+}
+
+/// A service whose requests are signed, with the clock of this machine.
+class SignedS3Buckets : public S3Buckets {
+ protected:
+  SignedS3Buckets() {
+    constexpr std::int64_t start = 1'700'000'000;  // of the fake service
+    server_.service.ahead = static_cast<std::int64_t>(std::time(nullptr)) - start;
+  }
+
+  tests::Environment not_anonymous_{"AWS_NO_SIGN_REQUEST", std::nullopt};
+  tests::Environment key_{"AWS_ACCESS_KEY_ID", "a-key"};
+  tests::Environment secret_{"AWS_SECRET_ACCESS_KEY", "a-secret"};
+  tests::Environment token_{"AWS_SESSION_TOKEN", "a-token"};
+};
+
+TEST_F(SignedS3Buckets, AreFoundInAnotherRegion) {
+  server_.service.region = "eu-north-1";
+  const std::string text = "text";
+  open_writable("s3://bucket/runs", options_).put("name", std::as_bytes(std::span{text}));
+  EXPECT_EQ(server_.service.read("runs/name"), "text");
+}
+
+TEST_F(SignedS3Buckets, AreRefusedBeforeTheWorkIfTheTokenHasExpired) {
+  server_.service.refused_token = "a-token";
+  const auto problem = problem_of([&] { (void)open_writable("s3://bucket/runs", options_); });
+  EXPECT_THROW((void)open_writable("s3://bucket/runs", options_), InputError);
+  EXPECT_TRUE(problem.starts_with("s3://bucket/runs/")) << problem;
+  EXPECT_NE(problem.find("any more: ExpiredToken"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("fetch new keys"), std::string::npos) << problem;
+  EXPECT_EQ(problem.find("a-token"), std::string::npos) << problem;
 }
 
 TEST_F(S3Buckets, GoOnAfterABrokenConnection) {
