@@ -73,6 +73,12 @@ class FakeS3 {
     const std::lock_guard lock{mutex_};
     store(name, joined(parts));
   }
+  [[nodiscard]] std::vector<std::string> names() {
+    const std::lock_guard lock{mutex_};
+    std::vector<std::string> names;
+    for (const auto& [name, object] : objects_) names.push_back(name);
+    return names;
+  }
   [[nodiscard]] std::size_t objects() {
     const std::lock_guard lock{mutex_};
     return objects_.size();

@@ -78,6 +78,12 @@ class FakeStorage {
     for (auto& [name, bucket] : buckets_) bucket.clear();
   }
 
+  [[nodiscard]] std::vector<std::string> names() {
+    const std::lock_guard lock{mutex_};
+    std::vector<std::string> names;
+    for (const auto& [name, object] : buckets_["bucket"]) names.push_back(name);
+    return names;
+  }
   [[nodiscard]] std::size_t objects() {
     const std::lock_guard lock{mutex_};
     return buckets_["bucket"].size();

@@ -67,6 +67,31 @@ class SimulatedPlace {
   std::string prefix_;
 };
 
+/// The remote stores of simulated histories: one bucket.
+class SimulatedBucket {
+ public:
+  using Place = SimulatedPlace;
+
+  explicit SimulatedBucket(sim::Random& random) : bucket_{random} {}
+
+  /// Returns the store at a place, as a process reaches it.
+  [[nodiscard]] Place place(sim::Process& process, const std::string& prefix) {
+    return {sim::Store{bucket_, process}, prefix};
+  }
+  [[nodiscard]] sim::Bucket::Faults& faults() { return bucket_.faults(); }
+  bool corrupt(const std::string& key, sim::Random& random) { return bucket_.corrupt(key, random); }
+  [[nodiscard]] std::optional<std::string> read(const std::string& key) const {
+    const auto* const object = bucket_.get(key);
+    return object ? std::optional{*object->bytes} : std::nullopt;
+  }
+  [[nodiscard]] std::vector<std::string> list(const std::string& folder) const {
+    return bucket_.list(folder);
+  }
+
+ private:
+  sim::Bucket bucket_;
+};
+
 /// Runs histories on simulated machines and returns the invariant that does not hold afterwards:
 ///
 /// - A run ends with the same bits as an undisturbed one.
@@ -74,14 +99,18 @@ class SimulatedPlace {
 /// - Nothing of another run is changed or removed, and no content of one is read.
 /// - A run has only the checkpoints that it keeps, and two that are being written or uploaded.
 /// - At the end a program without faults resumes the run and ends successfully.
-class HistoryRunner {
+///
+/// `Remote` holds what is in the bucket, as `SimulatedBucket` does.
+template <class Remote>
+class BasicHistoryRunner {
  public:
   /// Returns the first problem, or an empty string if all invariants hold.
-  static std::string run(const History& history) { return HistoryRunner{history}.run(); }
+  static std::string run(const History& history) { return BasicHistoryRunner{history}.run(); }
 
  private:
   using Directory = sink::BasicDirectory<sim::Files>;
-  using Checkpointer = checkpoint::BasicCheckpoints<Directory, SimulatedPlace, sim::Background>;
+  using Checkpointer =
+      checkpoint::BasicCheckpoints<Directory, typename Remote::Place, sim::Background>;
 
   struct Call {
     sim::Operation operation;
@@ -105,7 +134,7 @@ class HistoryRunner {
     std::vector<Call> calls = {};
   };
 
-  explicit HistoryRunner(const History& history)
+  explicit BasicHistoryRunner(const History& history)
       : history_{history}, random_{history.seed ^ 0x5eed}, bucket_{random_} {}
 
   std::string run() {
@@ -224,7 +253,7 @@ class HistoryRunner {
   /// Runs the training program.
   void train(Trace& trace, const std::string& path, sim::Process& process) {
     const Execution& one = trace.execution;
-    SimulatedPlace remote{sim::Store{bucket_, process}, place(one)};
+    auto remote = bucket_.place(process, place(one));
     train::CheckpointOptions options{.every = one.every, .keep = one.keep};
     options.directory = local(one);
     options.settings = {{"seed", std::to_string(one.settings)}};
@@ -322,9 +351,9 @@ class HistoryRunner {
                " was reported durable and is not on machine " + std::to_string(one.machine);
       }
     }
-    const auto* const record = bucket_.get(place(one) + "/run.json");
-    if (!one.remote || record == nullptr) return {};
-    const auto document = json::Document::parse(*record->bytes, "run.json");
+    const auto record = bucket_.read(place(one) + "/run.json");
+    if (!one.remote || !record) return {};
+    const auto document = json::Document::parse(*record, "run.json");
     const std::string run{document.root().at("run").string()};
     const auto step = document.root().find("step");
     const auto steps = complete_in_bucket(place(one), run);
@@ -401,7 +430,7 @@ class HistoryRunner {
   [[nodiscard]] std::string named(const Execution& one) const {
     std::optional<std::string> text;
     if (one.remote) {
-      if (const auto* object = bucket_.get(place(one) + "/run.json")) text = *object->bytes;
+      text = bucket_.read(place(one) + "/run.json");
     } else if (const auto content = disk(one).read(place(one) + "/run.json")) {
       text = *content ? **content : std::string{};
     }
@@ -461,8 +490,9 @@ class HistoryRunner {
     std::set<std::int64_t> steps;
     for (const auto& checkpoint : checkpoints_in_bucket(place, run)) {
       insert_if_complete(steps, run, checkpoint, [&](const std::string& name) {
-        const auto* object = bucket_.get(folder_of(place, run) + "/" + checkpoint + "/" + name);
-        return object ? std::optional{shared(object->bytes)} : std::nullopt;
+        auto text = bucket_.read(folder_of(place, run) + "/" + checkpoint + "/" + name);
+        if (!text) return std::optional<SharedBytes>{};
+        return std::optional{shared(std::make_shared<const std::string>(*std::move(text)))};
       });
     }
     return steps;
@@ -488,7 +518,7 @@ class HistoryRunner {
   sim::Fibers fibers_{random_};
   std::array<std::unique_ptr<sim::Disk>, 2> disks_{std::make_unique<sim::Disk>(),
                                                    std::make_unique<sim::Disk>()};
-  sim::Bucket bucket_;
+  mutable Remote bucket_;
   std::vector<Trace> traces_;
   std::map<std::string, std::pair<int, bool>> runs_;  ///< settings and length of each run
   std::map<std::string, int> keeps_;
@@ -496,5 +526,7 @@ class HistoryRunner {
   std::set<std::pair<std::string, std::int64_t>> damaged_;  ///< folders of the bucket, with steps
   int ids_ = 0;
 };
+
+using HistoryRunner = BasicHistoryRunner<SimulatedBucket>;
 
 }  // namespace seqtrain::tests
