@@ -33,7 +33,8 @@ namespace seqtrain::model::cpu {
   return parameter.defined() ? parameter.grad() : at::Tensor{};
 }
 
-/// Returns one linear layer that computes several maps of the same input. It shares their tensors.
+/// Returns one linear layer that computes several linear layers of the same input. It shares their
+/// tensors.
 template <class T>
 [[nodiscard]] PackedLinear<T> linear(const std::vector<model::Linear>& maps) {
   std::vector<typename PackedLinear<T>::Part> parts;

@@ -26,8 +26,8 @@
 
 namespace seqtrain::model::cpu {
 
-/// The embeddings of distances, and the maps from them to what each layer adds to its scores (He et
-/// al. 2021).
+/// The embeddings of distances, and the linear layers from them to what each layer adds to its
+/// scores (He et al. 2021).
 template <class T>
 struct DistanceParts {
   at::Tensor embeddings;  ///< [rows, hidden]
@@ -36,7 +36,7 @@ struct DistanceParts {
   /// Returns the rows of the distances from -(length - 1) to length - 1. A distance is the query's
   /// position minus the key's. The rows do not decrease.
   std::function<std::vector<std::int64_t>(std::int64_t length)> rows;
-  /// A map for each layer, to [query vectors, key vectors] or to one of them.
+  /// A linear layer for each layer, to [query vectors, key vectors] or to one of them.
   std::vector<PackedLinear<T>> maps;
   bool has_queries;  ///< there are query vectors, which are multiplied by keys
   bool has_keys;     ///< there are key vectors, which are multiplied by queries
@@ -105,7 +105,7 @@ class DistanceVectors {
     std::fill_n(d_embedded_.reserve(count_ * hidden()), count_ * hidden(), 0.0F);
   }
 
-  /// Adds to the gradients of a layer's map, and clears the shares for the next layer.
+  /// Adds to the gradients of a layer's linear layer, and clears the shares for the next layer.
   void backward(std::size_t layer, WeightGradients<T>& weights) {
     const PackedLinear<T>& map = parts_.maps[layer];
     add_up_shares(map.out());
@@ -144,7 +144,7 @@ class DistanceVectors {
   }
 
  private:
-  /// The vectors of distances in one layer, and the input of the map that gives them.
+  /// The vectors of distances in one layer, and the input of the linear layer that gives them.
   struct Vectors {
     Buffer<T> input;                // [padded, hidden]
     Buffer<float> keys, queries;    // [heads, distances, wide]
@@ -221,8 +221,8 @@ class DistanceVectors {
     }
   }
 
-  /// Computes the gradient of the map's output from the shares, and clears them. Each head has its
-  /// own columns.
+  /// Computes the gradient of the linear layer's output from the shares, and clears them. Each head
+  /// has its own columns.
   void add_up_shares(std::size_t out) {
     float* const d_mapped = d_mapped_.reserve(padded() * out);
     std::fill_n(d_mapped, padded() * out, 0.0F);

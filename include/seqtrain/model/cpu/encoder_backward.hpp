@@ -200,7 +200,8 @@ void Encoder<T>::add_weight_gradients(std::size_t step) {
   const std::size_t count = is_for_first_tokens ? first_tokens_.rows() : layout_->rows();
   clear_rows_without_group(step);
   const std::uint64_t site = dropout_[step].adapters;
-  // The map with the longest tasks is the first, so that the threads end at about the same time.
+  // The linear layer with the longest tasks is the first, so that the threads end at about the same
+  // time.
   const std::array<WeightProduct<T>, 4> products{
       {{&of.output, rows.active, rows.normal2, count, site},
        {&of.qkv, rows_[step].input, rows_[step].qkv, layout_->rows(), site},

@@ -56,7 +56,8 @@ struct InferenceParts {
   bool mean_pooling;
   bool int8;
   std::vector<Buffer<float>> scratch = {};  ///< one for each thread
-  /// Receives each map and the loss of its input by quantization; set during the probe only.
+  /// Receives each linear layer and the loss of its input by quantization; set during the probe
+  /// only.
   std::vector<std::pair<const InferenceLinear*, double>>* losses = nullptr;
 
   [[nodiscard]] std::size_t hidden() const { return layers.front().hidden(); }
@@ -101,7 +102,8 @@ struct InferenceParts {
 template <class T>
 struct EncoderParts {
   Embeddings embeddings;
-  std::optional<PackedLinear<T>> projection = {};  ///< map of embeddings to hidden states
+  std::optional<PackedLinear<T>> projection =
+      {};  ///< linear layer from embeddings to hidden states
   std::vector<Layer<T>> layers;
   /// The indices of the layers in the order in which tokens pass through them. A layer may occur
   /// more than once. If empty, each layer is applied once.

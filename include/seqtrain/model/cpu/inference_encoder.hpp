@@ -23,7 +23,7 @@
 
 namespace seqtrain::model::cpu {
 
-/// An encoder for predictions on the processor. Linear maps compute in int8 or bf16, products of
+/// An encoder for predictions on the processor. Linear layers compute in int8 or bf16, products of
 /// attention in bf16, and everything else in fp32, from embeddings of words in bf16. The residual
 /// is kept in fp32, the other matrices in bf16 or int8. Nothing is kept for a backward pass. A
 /// thread computes a run of sequences through all layers; if there are fewer groups of sequences
@@ -55,7 +55,7 @@ class InferenceEncoder {
   }
 
   /// Packs the weights of linear layers, rounds the embeddings of words to bfloat16, and frees the
-  /// tensors of both. Decides which maps compute in int8. Call it once, before `forward`.
+  /// tensors of both. Decides which linear layers compute in int8. Call it once, before `forward`.
   void keep_packed_only() {
     parts_.embeddings.round_words();
     if (parts_.vectors) {
@@ -119,9 +119,9 @@ class InferenceEncoder {
  private:
   /// Int8 keeps little of a token's numbers if one of them is far larger than the others, as in
   /// some channels of some models. A probe finds the linear layers that read such numbers: ids from
-  /// all over the vocabulary pass through the encoder, and a map whose input loses more than
-  /// `largest_loss` by quantization (see `kernels::quantization_loss`) computes in bf16 from then
-  /// on.
+  /// all over the vocabulary pass through the encoder, and a linear layer whose input loses more
+  /// than `largest_loss` by quantization (see `kernels::quantization_loss`) computes in bf16 from
+  /// then on.
   void keep_outliers_in_bf16() {
     constexpr double largest_loss = 0.1;
     std::vector<std::pair<const InferenceLinear*, double>> losses;
@@ -192,7 +192,7 @@ class InferenceEncoder {
   }
 
   InferenceParts parts_;
-  std::size_t reduced_columns_ = 0;  // the most that a map's adapters need
+  std::size_t reduced_columns_ = 0;  // the most that a linear layer's adapters need
   std::size_t longest_ = 0;          // the length for which distances have been compared
   std::vector<Memory> memory_;
   std::vector<InferenceRows> rows_;

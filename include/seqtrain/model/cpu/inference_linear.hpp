@@ -28,7 +28,7 @@ struct AdaptedRows {
 /// Rows that a linear layer is applied to, [rows, in].
 struct LinearInput {
   const Bf16* values;
-  kernels::QuantizedRows quantized;           ///< the values in int8, read by maps in int8 only
+  kernels::QuantizedRows quantized;  ///< the values in int8, read by linear layers in int8 only
   std::span<const AdaptedRows> adapted = {};  ///< all rows in order; empty if none has an adapter
   Bf16* reduced = nullptr;                    ///< see `InferenceLinear::reduce`
 };
@@ -80,7 +80,7 @@ class InferenceLinear {
     if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + index * panel);
   }
 
-  /// Takes the adapter of the same map of another encoder, as the next number from 1 on.
+  /// Takes the adapter of the same linear layer of another encoder, as the next number from 1 on.
   void take_adapter(InferenceLinear& other) {
     auto& maps = adapters_.emplace_back(other.linear_.take_low_rank());
     maps.keep_forward_only();

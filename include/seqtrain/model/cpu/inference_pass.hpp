@@ -236,8 +236,8 @@ class InferencePass {
     add_to_residual(layer.output, rows_.active, count, layer.norm2, layer.pre_norm && !is_last);
   }
 
-  /// Adds the result of a map to the residual and normalizes the sum for the next map. The residual
-  /// becomes the normalized sum unless it `stays`.
+  /// Adds the result of a linear layer to the residual and normalizes the sum for the next linear
+  /// layer. The residual becomes the normalized sum unless it `stays`.
   template <class Act = kernels::Identity>
   void add_to_residual(const InferenceLinear& linear, const Bf16* values, std::size_t count,
                        const NormTensors& norm, bool stays) const {

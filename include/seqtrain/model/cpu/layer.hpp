@@ -28,10 +28,11 @@ namespace seqtrain::model::cpu {
 /// The dropout of one layer in one pass.
 struct LayerDropout {
   kernels::HashDropout attention;  ///< applies to attention's probabilities
-  kernels::HashDropout first;      ///< applies to the result of attention's output map
+  kernels::HashDropout first;      ///< applies to the result of attention's output linear layer
   kernels::HashDropout gates;      ///< applies to a gated network's activations
-  kernels::HashDropout second;  ///< applies to the result of the feed-forward network's output map
-  std::uint64_t adapters = 0;   ///< site of the dropout of adapters' inputs; 0 for none
+  kernels::HashDropout
+      second;  ///< applies to the result of the feed-forward network's output linear layer
+  std::uint64_t adapters = 0;  ///< site of the dropout of adapters' inputs; 0 for none
 };
 
 /// One layer of the encoder on packed rows: attention, then a feed-forward network. The residual is
@@ -271,7 +272,7 @@ class Layer : public LayerTraits {
                                  panel);
   }
 
-  /// Computes the gradient of a map's input, given that of its output.
+  /// Computes the gradient of a linear layer's input, given that of its output.
   void input_backward(const PackedLinear<T>& linear, const T* d_output, std::size_t count,
                       float* gradient, const Scratch<T>& scratch) const {
     if (!pre_norm) return add_to(gradient, linear, d_output, count, scratch);

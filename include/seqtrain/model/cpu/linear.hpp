@@ -19,16 +19,17 @@
 
 namespace seqtrain::model::cpu {
 
-/// The weights of a linear layer, or of several maps of the same input, packed for the products of
-/// both passes, or of the forward pass alone if nothing before them learns. `in` and each map's
-/// `out` are multiples of `panel`. If the weights are frozen, the maps may have adapters.
+/// The weights of a linear layer, or of several linear layers of the same input, packed for the
+/// products of both passes, or of the forward pass alone if nothing before them learns. `in` and
+/// each linear layer's `out` are multiples of `panel`. If the weights are frozen, the linear layers
+/// may have adapters.
 template <class T>
 class PackedLinear {
  public:
   /// One linear layer of those that share an input.
   struct Part {
     at::Tensor weight;           ///< [out, in]
-    at::Tensor bias;             ///< [out]; undefined if the map has none
+    at::Tensor bias;             ///< [out]; undefined if the linear layer has none
     at::Tensor weight_gradient;  ///< undefined where frozen
     at::Tensor bias_gradient;    ///< undefined where frozen or without a bias
     LowRank low_rank = {};
@@ -48,7 +49,7 @@ class PackedLinear {
 
   [[nodiscard]] std::size_t in() const { return in_; }
   [[nodiscard]] std::size_t out() const { return out_; }
-  /// Returns the bias [out], which is zeros if the map has none.
+  /// Returns the bias [out], which is zeros if the linear layer has none.
   [[nodiscard]] const float* bias() const { return bias_.data(); }
   [[nodiscard]] const at::Tensor& first_weight() const { return parts_.front().weight; }
   /// Tells whether the weights get gradients.
@@ -113,7 +114,7 @@ class PackedLinear {
   /// The weights of `panel` outputs, or their gradients.
   struct Rows {
     float* weight;  ///< [panel, in]
-    float* bias;    ///< [panel], or null if the map has none
+    float* bias;    ///< [panel], or null if the linear layer has none
   };
   /// Returns the weights of the outputs from `output` on.
   [[nodiscard]] Rows weights(std::size_t output) const {
@@ -149,7 +150,7 @@ class PackedLinear {
   std::size_t in_;
   std::size_t out_ = 0;
   bool learns_;
-  bool goes_back_;  // a backward pass goes through the map
+  bool goes_back_;  // a backward pass goes through the linear layer
   LowRankMaps<T> low_rank_;
   std::int64_t packed_changes_ = -1;  // changes that the packed weights include
   Buffer<T> forward_;
@@ -157,7 +158,8 @@ class PackedLinear {
   std::vector<float> bias_;
 };
 
-/// Packs the weights of maps whose changes have been counted, see `PackedLinear::begin_packing`.
+/// Packs the weights of linear layers whose changes have been counted, see
+/// `PackedLinear::begin_packing`.
 template <class Map>
 void pack_weights(std::span<Map* const> maps, bool always) {
   std::vector<std::pair<Map*, std::size_t>> panels;

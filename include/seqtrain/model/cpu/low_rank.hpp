@@ -39,15 +39,15 @@ struct ReducedRows {
 };
 
 /// The adapters of the linear layers of one input, packed for the products of both passes. Reduced
-/// rows have `columns` columns for each map: its rank, and zeros up to a multiple of 16.
+/// rows have `columns` columns for each linear layer: its rank, and zeros up to a multiple of 16.
 template <class T>
 class LowRankMaps {
  public:
-  /// The inputs or the outputs of a map, as columns of the matrix of all maps.
+  /// The inputs or the outputs of a linear layer, as columns of the matrix of all linear layers.
   struct Side {
     std::size_t begin;
     std::size_t size;
-    Buffer<T> reduce = {};  ///< [size, columns], the factor times the map's scale
+    Buffer<T> reduce = {};  ///< [size, columns], the factor times the linear layer's scale
     Buffer<T> expand = {};  ///< [depth, size], in panels
 
     /// Tells whether a column is one of this side.
@@ -74,7 +74,7 @@ class LowRankMaps {
     }
   };
 
-  /// Adds the adapter of the next map, if it has one.
+  /// Adds the adapter of the next linear layer, if it has one.
   void add(const LowRank& low, std::size_t in, std::size_t out) {
     in_ = in;
     if (low.a.defined()) {

@@ -13,8 +13,9 @@ namespace seqtrain::model::cpu {
 /// The numbers of columns of a layer's matrices.
 struct LayerShape {
   std::size_t hidden;
-  std::size_t inner;    ///< columns of the feed-forward network's activations
-  std::size_t factors;  ///< outputs of the intermediate map: `inner`, or twice `inner` with gates
+  std::size_t inner;  ///< columns of the feed-forward network's activations
+  std::size_t
+      factors;  ///< outputs of the intermediate linear layer: `inner`, or twice `inner` with gates
 };
 
 /// The matrices that one layer keeps of its tokens, row-major. The forward pass fills the matrices.
@@ -25,11 +26,12 @@ struct LayerRows {
   T* input;    ///< [rows, hidden]
   T* qkv;      ///< [rows, 3 hidden]; then its gradient
   T* context;  ///< [rows, hidden], the result of attention
-  T* normal1;  ///< [rows, hidden], normalized; then the gradient of attention's output map
+  T* normal1;  ///< [rows, hidden], normalized; then the gradient of attention's output linear layer
   T* middle;   ///< [rows, hidden], the input of the feed-forward network
   T* factors;  ///< [rows, factors], the activations' slopes; then the gradient of their argument
   T* active;   ///< [rows, inner]
-  T* normal2;  ///< [rows, hidden], normalized; then the gradient of the network's output map
+  T* normal2;  ///< [rows, hidden], normalized; then the gradient of the network's output linear
+               ///< layer
   float* inverse1;  ///< [rows], inverse standard deviations
   float* inverse2;  ///< [rows]
 

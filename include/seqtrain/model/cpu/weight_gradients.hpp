@@ -82,7 +82,7 @@ struct WeightProduct {
 template <class T>
 class LowRankGradients {
  public:
-  /// Adds to the gradients of a map's adapters.
+  /// Adds to the gradients of a linear layer's adapters.
   void add(const WeightProduct<T>& product) {
     const PackedLinear<T>& linear = *product.linear;
     if (linear.low_rank().width() == 0) return;

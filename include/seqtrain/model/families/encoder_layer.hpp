@@ -130,7 +130,8 @@ struct LayerForm {
   }
 };
 
-/// Makes a layer of BERT (Vaswani et al. 2017), given its maps of queries, keys and values.
+/// Makes a layer of BERT (Vaswani et al. 2017), given its linear layers of queries, keys and
+/// values.
 [[nodiscard]] inline LayerParts bert_layer(const Scope& scope, const weights::ModelConfig& config,
                                            const LayerForm& form, std::vector<Linear> qkv) {
   const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
@@ -151,7 +152,7 @@ struct LayerForm {
   return activate(inner, layer.traits.activation).mul((*layer.gate)(x));
 }
 
-/// Computes the part of a layer after attention by operators: attention's output map and a
+/// Computes the part of a layer after attention by operators: attention's output linear layer and a
 /// feed-forward network. `context` is attention's result [rows, heads, width, size].
 [[nodiscard]] inline Hidden after_attention(const LayerParts& layer, const DropoutRates& rates,
                                             const at::Tensor& context, const at::Tensor& residual,

@@ -12,12 +12,12 @@
 
 namespace seqtrain::model {
 
-/// The names of a head's maps in the state_dict, and rules in which families differ.
+/// The names of a head's linear layers in the state_dict, and rules in which families differ.
 struct HeadForm {
   std::string_view dense;
   std::string_view output = "classifier";
   Activation activation = at::tanh;
-  double input_dropout = 0;  ///< probability of dropout before the first map
+  double input_dropout = 0;  ///< probability of dropout before the first linear layer
 };
 
 /// Two linear layers with an activation and dropout between them. Some families call the first one

@@ -234,9 +234,9 @@ struct TypeEmbedding : Embedding {
 struct DropoutRates {
   double embeddings = 0;
   double attention = 0;         ///< rate for attention's probabilities
-  double attention_output = 0;  ///< rate for attention's output map
+  double attention_output = 0;  ///< rate for attention's output linear layer
   double gates = 0;             ///< rate for a gated network's activations
-  double output = 0;            ///< rate for the feed-forward network's output map
+  double output = 0;            ///< rate for the feed-forward network's output linear layer
   double distances = 0;         ///< rate for the embeddings of distances, in each layer
 };
 
@@ -261,7 +261,8 @@ struct LayerTraits {
 /// `bias` are computed by operators alone.
 struct LayerParts {
   LayerTraits traits;
-  std::vector<Linear> qkv;  ///< the maps of queries, keys and values, or one map of all three
+  std::vector<Linear>
+      qkv;  ///< the linear layers of queries, keys and values, or one linear layer of all three
   Linear attention_output;
   LayerNorm norm1;
   Linear intermediate, output;
@@ -294,7 +295,7 @@ template <class Norm>
   return {traits.pre_norm ? sum : normal, normal};
 }
 
-/// Returns the activations of a feed-forward network, given the result of its first map.
+/// Returns the activations of a feed-forward network, given the result of its first linear layer.
 [[nodiscard]] inline at::Tensor activate(const at::Tensor& x, const LayerTraits& traits) {
   if (!traits.gated) return activate(x, traits.activation);
   const auto parts = x.chunk(2, -1);

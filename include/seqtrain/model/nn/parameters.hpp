@@ -48,10 +48,12 @@ struct Part {
 
 /// The adapter of a linear layer, which adds scale · x Aᵀ Bᵀ.
 struct LowRank {
-  at::Tensor a = {}, b = {};  ///< [rank, in] and [out, rank]; undefined if the map has none
+  at::Tensor a = {},
+             b = {};  ///< [rank, in] and [out, rank]; undefined if the linear layer has none
   double scale = 0;
-  bool in_adapted = false;  ///< the map belongs to a part of which some maps have adapters
-  double dropout = 0;       ///< rate for x
+  bool in_adapted =
+      false;  ///< the linear layer belongs to a part of which some linear layers have adapters
+  double dropout = 0;  ///< rate for x
   /// The dropout of the current pass by operators, for all adapters of a network.
   std::shared_ptr<Dropout> pass = {};
 };
@@ -131,7 +133,7 @@ class ParameterMaker {
   }
 
   /// Makes the adapter of the linear layer `name`, if `part.lora` adapts it: A is uniform as PEFT
-  /// begins it, and B is 0. Throws `InputError` if the rank is above the map's sizes.
+  /// begins it, and B is 0. Throws `InputError` if the rank is above the linear layer's sizes.
   LowRank make_low_rank(const std::string& name, std::int64_t in, std::int64_t out,
                         const Part& part) {
     const weights::LoRA& lora = *part.lora;
@@ -164,7 +166,8 @@ class ParameterMaker {
     return low;
   }
 
-  /// Returns the names of the maps that got an adapter. Throws `InputError` if a target fits none.
+  /// Returns the names of the linear layers that got an adapter. Throws `InputError` if a target
+  /// fits none.
   [[nodiscard]] const std::vector<std::string>& adapted(const weights::LoRA& lora) const {
     for (const std::string& target : lora.targets) {
       const auto fits = [&](std::string_view name) { return weights::LoRA::fits(target, name); };
@@ -366,7 +369,7 @@ class ParameterMaker {
   std::set<std::string, std::less<>> used_;
   std::optional<std::string> wrapper_;  // what is before all names, once the first was looked for
   std::string first_map_;               // the first linear layer that may have an adapter
-  std::vector<std::string> adapted_;    // the maps that have one
+  std::vector<std::string> adapted_;    // the linear layers that have one
   std::shared_ptr<Dropout> adapter_dropout_ = std::make_shared<Dropout>();
 };
 

@@ -36,7 +36,8 @@ inline at::Tensor last_tokens(const at::Tensor& hidden, const tensor::Batch& bat
   return hidden.flatten(0, 1).index_select(0, firsts.add(last));
 }
 
-/// The head of a sentence encoder: perhaps a normalization to length 1, and a map to logits.
+/// The head of a sentence encoder: perhaps a normalization to length 1, and a linear layer to
+/// logits.
 struct SentenceHead {
   SentenceHead(const Scope& root, const weights::ModelConfig& config)
       : map{root / "linear", config.hidden_size, config.num_labels()},

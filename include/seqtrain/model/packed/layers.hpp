@@ -27,7 +27,7 @@
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/convolution.hpp>
-#include <seqtrain/model/packed/map.hpp>
+#include <seqtrain/model/packed/fused_linear.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::packed {
@@ -141,7 +141,7 @@ class Layer {
 
   /// Frees the saved activations.
   void forget() {
-    for (Map* map : {&qkv_, &attention_output_, &intermediate_, &output_}) map->forget();
+    for (FusedLinear* map : {&qkv_, &attention_output_, &intermediate_, &output_}) map->forget();
     attention_.forget();
     norm1_.forget();
     norm2_.forget();
@@ -183,7 +183,7 @@ class Layer {
 
   LayerTraits traits_;
   at::ScalarType type_;
-  Map qkv_, attention_output_, intermediate_, output_;
+  FusedLinear qkv_, attention_output_, intermediate_, output_;
   Attention attention_;
   Norm norm1_, norm2_;
   MaskedDropout dropout1_, dropout2_, gates_;

@@ -26,7 +26,7 @@ namespace seqtrain::model {
 /// `layer_form`, as `BertFamily` has, and `last_norm`, the scope of the norm after the layers, if
 /// norms come first. In place of the last three it may have `layer_stack(scope, config)`. If its
 /// `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings are
-/// projected; if `Family` has a `projection`, the scope of the map, they always are.
+/// projected; if `Family` has a `projection`, the scope of the linear layer, they always are.
 template <class Family>
 class BertEncoder {
  public:

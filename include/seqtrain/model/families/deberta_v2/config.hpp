@@ -22,7 +22,7 @@ struct DebertaV2Config : weights::ModelConfig {
   bool relative_attention = false;    ///< scores of attention depend on distances
   bool content_to_position = false;   ///< scores have a term for query and distance
   bool position_to_content = false;   ///< scores have a term for key and distance
-  bool share_att_key = false;         ///< distances take the maps of queries and keys
+  bool share_att_key = false;         ///< distances take the linear layers of queries and keys
   bool normalizes_distances = false;  ///< the embeddings of distances have a layer norm
   std::int64_t position_buckets = 0;  ///< buckets of distances on either side; none if not above 0
   std::int64_t max_relative_positions = 512;

@@ -55,7 +55,7 @@ class DebertaV2Layer {
     return after_attention(parts_, rates_, context, x, dropout).normal;
   }
 
-  /// Returns the layer without its map of distances.
+  /// Returns the layer without its linear layer of distances.
   [[nodiscard]] const LayerParts& parts() const { return parts_; }
 
   /// Returns the part of the scores [rows, heads, width, width] that depends on distances. The
@@ -80,8 +80,8 @@ class DebertaV2Layer {
     return sum;
   }
 
-  /// Returns the map from embeddings of distances to the vectors that are multiplied by keys, those
-  /// that are multiplied by queries, or both.
+  /// Returns the linear layer from embeddings of distances to the vectors that are multiplied by
+  /// keys, those that are multiplied by queries, or both.
   template <class T>
   [[nodiscard]] cpu::PackedLinear<T> cpu_distance_map() const {
     const Linear& to_query = distance_query_ ? *distance_query_ : query_;

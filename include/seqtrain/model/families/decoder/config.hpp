@@ -24,8 +24,8 @@ struct DecoderConfig : weights::ModelConfig {
 
   std::int64_t key_heads = 0;  ///< heads of keys and values
   std::int64_t head_size = 0;
-  bool attention_bias = false;         ///< the maps of queries, keys and values have biases
-  bool attention_output_bias = false;  ///< attention's output map has a bias
+  bool attention_bias = false;  ///< the linear layers of queries, keys and values have biases
+  bool attention_output_bias = false;  ///< attention's output linear layer has a bias
   bool mlp_bias = false;
   double residual_dropout = 0;  ///< rate for what the parts of a layer add to the residual
   double score_scale = 0;       ///< factor of scores; 0 for 1 / √head_size
@@ -83,7 +83,7 @@ struct DecoderConfig : weights::ModelConfig {
   return config;
 }
 
-/// Reads whether attention's four maps have a bias.
+/// Reads whether attention's four linear layers have a bias.
 inline void read_attention_bias(const json::Value& root, DecoderConfig& config) {
   weights::read(root, "attention_bias", config.attention_bias);
   config.attention_output_bias = config.attention_bias;

@@ -34,8 +34,8 @@ struct DecoderForm {
   std::string_view attention_result_norm = "";  ///< norms what attention adds
   std::string_view result_norm = "";            ///< norms what the network adds
   QueryNorm query_norm = QueryNorm::none;
-  double norm_offset = 0;          ///< is added to the weights of norms
-  bool fused = false;              ///< one map of queries, keys and values, and one of both gates
+  double norm_offset = 0;  ///< is added to the weights of norms
+  bool fused = false;      ///< one linear layer of queries, keys and values, and one of both gates
   bool scales_embeddings = false;  ///< by the root of hidden_size
 };
 
@@ -55,7 +55,7 @@ namespace detail {
   return traits;
 }
 
-/// Makes the maps of queries, keys and values, or the one of all three.
+/// Makes the linear layers of queries, keys and values, or the one of all three.
 [[nodiscard]] inline std::vector<Linear> decoder_qkv(const Scope& attention,
                                                      const DecoderConfig& config, bool fused) {
   const std::int64_t hidden = config.hidden_size;
@@ -166,7 +166,7 @@ class DecoderEncoder {
   double scale_;
 };
 
-/// One linear map without bias.
+/// One linear layer without bias.
 class DecoderHead {
  public:
   DecoderHead(const Scope& root, const weights::ModelConfig& config)

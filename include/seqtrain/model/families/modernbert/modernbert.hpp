@@ -29,7 +29,7 @@ namespace seqtrain::model {
   return scope.initialised({deviation, config.initializer_cutoff_factor});
 }
 
-/// Returns the deviation of maps that add to the residual stream.
+/// Returns the deviation of linear layers that add to the residual stream.
 [[nodiscard]] inline double output_deviation(const ModernBertConfig& config) {
   return config.initializer_range / std::sqrt(2 * static_cast<double>(config.num_hidden_layers));
 }

@@ -7,7 +7,7 @@
 
 namespace seqtrain::model {
 
-/// Phi-3 (Abdin et al. 2024): Llama with fused maps.
+/// Phi-3 (Abdin et al. 2024): Llama with fused linear layers.
 struct Phi3 : DecoderFamily<Phi3> {
   static constexpr std::string_view model_type = "phi3";
   static constexpr std::string_view classifier = "Phi3ForSequenceClassification";

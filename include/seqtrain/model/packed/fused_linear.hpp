@@ -148,12 +148,12 @@ class Adapter {
 
 /// A linear layer whose factors are of some type and whose gradients are fp32, and its input of one
 /// forward pass. Maps with the same input are one product, and their gradients become parts of one
-/// tensor. It adds what adapters of the maps compute.
-class Map {
+/// tensor. It adds what adapters of the linear layers compute.
+class FusedLinear {
  public:
-  /// All maps have a bias, or none of them has one.
-  Map(const std::vector<Linear>& maps, ParameterCopies& copies,
-      std::span<tensor::Parameter> parameters) {
+  /// All linear layers have a bias, or none of them has one.
+  FusedLinear(const std::vector<Linear>& maps, ParameterCopies& copies,
+              std::span<tensor::Parameter> parameters) {
     std::vector<at::Tensor> weights, biases;
     std::int64_t row = 0;
     for (const Linear& map : maps) {
@@ -229,7 +229,7 @@ class Map {
   at::Tensor x_;
 };
 
-/// Returns the number of the first parameter of a layer's maps, or `parameters.size()`.
+/// Returns the number of the first parameter of a layer's linear layers, or `parameters.size()`.
 inline std::size_t first_of(const LayerParts& layer,
                             std::span<const tensor::Parameter> parameters) {
   std::vector<Linear> maps{layer.attention_output, layer.intermediate, layer.output};
