@@ -246,7 +246,7 @@ TYPED_TEST(Copies, ThatAreStoppedLeaveNothingHalfWritten) {
                Error);
   EXPECT_LE(this->to().count(), before + 1);
   EXPECT_FALSE(this->to().read("to/2"));
-  if (const auto first = this->to().read("to/1")) EXPECT_EQ(*first, large);
+  EXPECT_EQ(this->to().read("to/1").value_or(large), large);
 }
 
 TEST(StoppedCopies, AbortTheirUploads) {
