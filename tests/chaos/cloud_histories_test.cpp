@@ -25,7 +25,7 @@ TYPED_TEST_SUITE(CloudHistories, SimulatedClouds);
 TYPED_TEST(CloudHistories, EndWell) {
   using Runner = BasicHistoryRunner<CloudBucket<TypeParam>>;
   const char* const wanted = std::getenv("SEQTRAIN_SIMULATED_HISTORIES");
-  const std::uint64_t count = wanted == nullptr ? 1000 : std::strtoull(wanted, nullptr, 10);
+  const std::uint64_t count = wanted == nullptr ? 500 : std::strtoull(wanted, nullptr, 10);
   for (std::uint64_t i = 1; i <= count; ++i) {
     const History history = make_history(i);
     const std::string problem = Runner::run(history);
