@@ -91,7 +91,11 @@ def service(kind, directory):
         yield client
     finally:
         server.terminate()
-        server.wait()
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
 
 
 def run(command, code=0, **environment):
