@@ -10,6 +10,7 @@
 #include <seqtrain/model/families/electra/config.hpp>
 #include <seqtrain/model/families/ernie/config.hpp>
 #include <seqtrain/model/families/gemma/config.hpp>
+#include <seqtrain/model/families/gpt2/config.hpp>
 #include <seqtrain/model/families/llama/config.hpp>
 #include <seqtrain/model/families/megatron_bert/config.hpp>
 #include <seqtrain/model/families/mistral/config.hpp>
@@ -82,6 +83,7 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_smollm3_config);
   check(text, model::read_xlm_roberta_xl_config);
   check(text, model::read_bart_config);
+  check(text, model::read_gpt2_config);
   check(text, model::read_albert_config);
   check(text, model::read_modernbert_config);
   check(text, model::read_deberta_v2_config);

@@ -26,7 +26,7 @@ from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassif
 STEPS = 50
 DECODERS = ("llama", "mistral", "qwen2", "qwen3", "smollm3", "olmo2", "gemma2", "gemma3_text",
             "phi3")
-UNTYPED = ("distilbert", "mpnet", "modernbert", "bart", *DECODERS)  # families without token types
+UNTYPED = ("distilbert", "mpnet", "modernbert", "bart", "gpt2", *DECODERS)  # families without token types
 
 
 def make_batch(config, rows, width):
@@ -103,6 +103,11 @@ KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
                  "intermediate_size": "encoder_ffn_dim", "hidden_act": "activation_function",
                  "hidden_dropout_prob": "dropout",
                  "attention_probs_dropout_prob": "attention_dropout"},
+        "gpt2": {"hidden_size": "n_embd", "num_hidden_layers": "n_layer",
+                 "num_attention_heads": "n_head", "intermediate_size": "n_inner",
+                 "hidden_act": "activation_function", "hidden_dropout_prob": "resid_pdrop",
+                 "attention_probs_dropout_prob": "attn_pdrop",
+                 "max_position_embeddings": "n_positions"},
         "rembert": {"embedding_size": "input_embedding_size"},
         **{family: {"attention_probs_dropout_prob": "attention_dropout",
                     "hidden_act": "hidden_activation" if "gemma" in family else "hidden_act"}
@@ -110,15 +115,17 @@ KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
 
 
 def is_scale(name):
-    return name.lower().endswith(("norm.weight", ".ln.weight", "layernorm_embedding.weight"))
+    return name.lower().endswith(("norm.weight", ".ln.weight", "layernorm_embedding.weight",
+                                  "ln_1.weight", "ln_2.weight", "ln_f.weight"))
 
 
 def make_model(family, seed, std=0.3, **settings):
     random.seed(seed)
     torch.manual_seed(seed)
     settings = {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, **settings}
-    if family in DECODERS:
+    if family in (*DECODERS, "gpt2"):
         settings = {"pad_token_id": 0, **settings}
+    if family in DECODERS:
         settings.pop("hidden_dropout_prob")  # they have none
     keys = KEYS.get(family, {})
     config = CONFIG_MAPPING[family](**{keys.get(key, key): value for key, value in settings.items()})
@@ -127,7 +134,7 @@ def make_model(family, seed, std=0.3, **settings):
         for name, parameter in model.named_parameters():
             parameter.normal_(1.0 if is_scale(name) else 0.0, std)
         for name, parameter in model.named_parameters():
-            words = ("word_embeddings", "tok_embeddings", "embed_tokens", "shared")
+            words = ("word_embeddings", "tok_embeddings", "embed_tokens", "shared", "wte")
             if config.pad_token_id is not None and any(word in name for word in words):
                 parameter[config.pad_token_id] = 0
     return model
@@ -271,6 +278,12 @@ SMALL = {
         hidden_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
         resid_pdrop=0.1, rope_parameters={"rope_type": "default", "rope_theta": 100.0,
                                           "partial_rotary_factor": 0.5})),
+    "gpt2": ("gpt2", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+                          hidden_act="gelu_new")),
+    "gpt2_scaled": ("gpt2", dict(
+        hidden_size=12, num_hidden_layers=3, num_attention_heads=3, hidden_act="relu",
+        embd_pdrop=0.2, scale_attn_weights=False, scale_attn_by_inverse_layer_idx=True,
+        num_labels=4, problem_type="multi_label_classification")),
     "bart": ("bart", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
                           decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=12)),
     "bart_scaled": ("bart", dict(
@@ -362,6 +375,9 @@ def write_random(directory, count):
             more["embedding_size"] = random.choice([64, 128] if by_hand else [7, 16, 32])
         if family == "ernie":
             more["use_task_id"] = not by_hand
+        if family == "gpt2":
+            more.update(scale_attn_weights=random.random() < 0.5, pad_token_id=random.choice([0, 1]),
+                        scale_attn_by_inverse_layer_idx=random.random() < 0.5)
         if family == "bart":
             more.update(num_hidden_layers=2, decoder_layers=random.randint(1, 3),
                         decoder_ffn_dim=random.randint(8, 90),

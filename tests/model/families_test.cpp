@@ -33,11 +33,11 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
     return tests::refusal(
         [&] { Architectures::visit(weights::ConfigFile::parse(text), []<class Family>() {}); });
   };
-  EXPECT_EQ(visit(R"({"model_type": "gpt2"})"),
-            "config.json: model_type: 'gpt2' is not supported; supported are bert, roberta, "
+  EXPECT_EQ(visit(R"({"model_type": "t5"})"),
+            "config.json: model_type: 't5' is not supported; supported are bert, roberta, "
             "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
             "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
-            "bart, llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
+            "bart, gpt2, llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -47,19 +47,33 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
     Architectures::visit(weights::ConfigFile{directory / "config.json"},
                          [&]<class Family>() { seen.emplace_back(Family::model_type); });
   }
-  for (const auto* name : {"bert",           "roberta",
-                           "distilbert",     "xlm-roberta",
-                           "camembert",      "electra",
-                           "mpnet",          "albert",
-                           "modernbert",     "deberta-v2",
-                           "ernie",          "data2vec-text",
-                           "megatron-bert",  "roberta-prelayernorm",
-                           "xlm-roberta-xl", "rembert",
-                           "bart",           "llama",
-                           "mistral",        "qwen2",
-                           "qwen3",          "smollm3",
-                           "olmo2",          "gemma2",
-                           "gemma3_text",    "phi3"}) {
+  for (const auto* name : {"bert",
+                           "roberta",
+                           "distilbert",
+                           "xlm-roberta",
+                           "camembert",
+                           "electra",
+                           "mpnet",
+                           "albert",
+                           "modernbert",
+                           "deberta-v2",
+                           "ernie",
+                           "data2vec-text",
+                           "megatron-bert",
+                           "roberta-prelayernorm",
+                           "xlm-roberta-xl",
+                           "rembert",
+                           "bart",
+                           "gpt2",
+                           "llama",
+                           "mistral",
+                           "qwen2",
+                           "qwen3",
+                           "smollm3",
+                           "olmo2",
+                           "gemma2",
+                           "gemma3_text",
+                           "phi3"}) {
     EXPECT_NE(std::ranges::find(seen, name), seen.end()) << name;
   }
 }
@@ -98,6 +112,7 @@ TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
       {"xlm-roberta-xl", {250880, 2560, 36, 32, 10240, 514, 1, 1}, 0.1, 0.1, 1e-5},
       {"rembert", {250300, 1152, 32, 18, 4608, 512, 2, 0}, 0, 0.1, 1e-12},
       {"bart", {50265, 1024, 12, 16, 4096, 1024, 0, 1}, 0.1, 0, 1e-5},
+      {"gpt2", {50257, 768, 12, 12, 3072, 1024, 0, -1}, 0.1, 0.1, 1e-5, "gelu_new"},
       {"llama", {32000, 4096, 32, 32, 11008, 2048, 0, -1}, 0, 0, 1e-6, "silu"},
       {"mistral", {32000, 4096, 32, 32, 14336, 131072, 0, -1}, 0, 0, 1e-6, "silu"},
       {"qwen2", {151936, 4096, 32, 32, 22016, 32768, 0, -1}, 0, 0, 1e-6, "silu"},
@@ -190,6 +205,10 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
       {"bart", R"("eos_token_id": null)", "eos_token_id: null is not supported"},
       {"bart", R"("eos_token_id": 50265)", "eos_token_id: 50265 is not an id of the vocabulary"},
       {"bart", R"("init_std": -1)", "init_std: negative"},
+      {"gpt2", R"("embd_pdrop": 1)", "embd_pdrop: 1.000000 is not in [0, 1)"},
+      {"gpt2", R"("n_head": 7)", "n_embd: 768 is not a multiple of n_head, 7"},
+      {"gpt2", R"("n_inner": 0)", "n_inner: 0 is not a whole number from 1 to 2147483647"},
+      {"gpt2", R"("add_cross_attention": true)", "add_cross_attention: not supported"},
       {"llama", R"("num_key_value_heads": 5)",
        "num_key_value_heads: 5 does not divide num_attention_heads, 32"},
       {"llama", R"("head_dim": 5)", "head_dim: rotary positions need heads of an even size, not 5"},
@@ -270,8 +289,8 @@ tensor::Depth depth_in(std::string_view name) {
   for (const char* part : {"classifier", "pooler", "head.", "final_norm", "linear.", "score"}) {
     if (name.find(part) != name.npos) return {Part::head};
   }
-  for (const char* norm :
-       {"encoder.ln", "roberta.encoder.LayerNorm", "prelayernorm.LayerNorm", "model.norm"}) {
+  for (const char* norm : {"encoder.ln", "roberta.encoder.LayerNorm", "prelayernorm.LayerNorm",
+                           "model.norm", "ln_f"}) {
     if (name.find(norm) != name.npos) return {Part::head};
   }
   return {Part::embedding};
@@ -348,7 +367,8 @@ TEST_P(LayersOfFamilies, HaveOneTableOfWords) {
   ASSERT_NE(words, parameters.end());
   EXPECT_TRUE(words->name.ends_with("word_embeddings.weight") ||
               words->name.ends_with("tok_embeddings.weight") ||
-              words->name.ends_with("embed_tokens.weight") || words->name == "model.shared.weight")
+              words->name.ends_with("embed_tokens.weight") || words->name.ends_with("wte.weight") ||
+              words->name == "model.shared.weight")
       << words->name;
   EXPECT_EQ(std::ranges::count(parameters, tensor::Role::words, &tensor::Parameter::role), 1);
 }

@@ -15,6 +15,7 @@
 #include <seqtrain/model/families/electra/electra.hpp>
 #include <seqtrain/model/families/ernie/ernie.hpp>
 #include <seqtrain/model/families/gemma/gemma.hpp>
+#include <seqtrain/model/families/gpt2/gpt2.hpp>
 #include <seqtrain/model/families/llama/llama.hpp>
 #include <seqtrain/model/families/megatron_bert/megatron_bert.hpp>
 #include <seqtrain/model/families/mistral/mistral.hpp>
@@ -57,7 +58,7 @@ struct ArchitectureList {
 using Architectures =
     ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
                      ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
-                     XlmRobertaXl, RemBert, Bart, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2,
-                     Gemma2, Gemma3Text, Phi3>;
+                     XlmRobertaXl, RemBert, Bart, Gpt2, Llama, Mistral, Qwen2, Qwen3, SmolLM3,
+                     Olmo2, Gemma2, Gemma3Text, Phi3>;
 
 }  // namespace seqtrain::model

@@ -185,6 +185,7 @@ template <Architecture Family>
           .report = maker.report(),
           .directory = checkpoint.directory(),
           .adapted = options.lora ? maker.adapted(*options.lora) : std::vector<std::string>{},
+          .adapts_transposed = maker.adapts_transposed(),
           .borrowed = maker.borrowed(),
           .network = std::move(network)};
 }

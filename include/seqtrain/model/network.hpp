@@ -78,6 +78,7 @@ struct LoadedNetwork {
   LoadReport report;
   std::filesystem::path directory;        ///< the checkpoint
   std::vector<std::string> adapted = {};  ///< the linear layers that have an adapter
+  bool adapts_transposed = false;         ///< they have weights [in, out]
   /// The parameters of a model that only predicts may lie in the checkpoint's mapped files until
   /// `borrowed.own()` is called. Only then `WeightsFolder::check_unchanged` speaks for all of them.
   tensor::BorrowedMemory borrowed;

@@ -84,7 +84,7 @@ inline std::string advice_on_adapter(std::string_view key, const std::string& va
 /// change what the tensors mean.
 inline void check_is_plain_lora(const json::Value& root) {
   constexpr std::string_view plain =
-      R"( peft_type:"LORA" task_type:"SEQ_CLS" bias:"none" use_dora:false fan_in_fan_out:false )"
+      R"( peft_type:"LORA" task_type:"SEQ_CLS" bias:"none" use_dora:false fan_in_fan_out:false fan_in_fan_out:true )"
       R"( lora_bias:false use_qalora:false use_bdlora:false rank_pattern:{} alpha_pattern:{} )"
       R"( layer_replication:null target_parameters:null alora_invocation_tokens:null )"
       R"( kasa_config:null velora_config:null monteclora_config:null arrow_config:null )"
@@ -135,7 +135,7 @@ inline void check_is_plain_lora(const json::Value& root) {
   out.member("inference_mode", true).member("r", config.lora.rank);
   out.member("lora_alpha", config.lora.alpha).member("lora_dropout", config.lora.dropout);
   out.member("use_rslora", config.lora.rank_stabilised).member("bias", "none");
-  out.member("fan_in_fan_out", false).member("init_lora_weights", true);
+  out.member("fan_in_fan_out", config.fan_in_fan_out).member("init_lora_weights", true);
   out.member("target_modules", config.lora.targets);
   // The modules of a head in any family. PEFT passes over those that a model does not have.
   constexpr std::string_view head[] = {"classifier", "pooler", "pre_classifier", "head"};

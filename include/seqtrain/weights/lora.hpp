@@ -46,9 +46,10 @@ struct LoRA {
 
 /// The facts about an adapter in its `adapter_config.json`.
 struct AdapterConfig {
-  LoRA lora;                  ///< its targets are the names of linear layers
-  std::string base = "";      ///< the model that is adapted: a place or a name
-  std::string revision = "";  ///< the base's commit, tag or branch on the hub
+  LoRA lora;                    ///< its targets are the names of linear layers
+  std::string base = "";        ///< the model that is adapted: a place or a name
+  std::string revision = "";    ///< the base's commit, tag or branch on the hub
+  bool fan_in_fan_out = false;  ///< the adapted weights are [in, out] in the base's files
 };
 
 }  // namespace seqtrain::weights

@@ -69,6 +69,14 @@ class Scope {
     return result;
   }
 
+  /// Returns the place of linear layers whose weights are [in, out] in the state_dict.
+  [[nodiscard]] Scope transposed() const {
+    Scope result = *this;
+    result.part_.transposed = true;
+    return result;
+  }
+  [[nodiscard]] bool is_transposed() const { return part_.transposed; }
+
   /// Makes a parameter of this place.
   [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
     return maker_->make(join(name), shape, role, part_);
@@ -135,19 +143,22 @@ inline at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at
 /// if it has one.
 struct Linear {
   Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool has_bias = true)
-      : weight{scope.make("weight", {out, in}, Role::weight)},
+      : transposed{scope.is_transposed()},
+        weight{transposed ? scope.make("weight", {in, out}, Role::weight)
+                          : scope.make("weight", {out, in}, Role::weight)},
         bias{detail::bias_of(scope, out, has_bias)},
         low_rank{scope.make_low_rank(in, out)} {}
 
   at::Tensor operator()(const at::Tensor& x) const {
-    const at::Tensor y = detail::linear(x, weight, bias);
+    const at::Tensor y = detail::linear(x, transposed ? weight.t() : weight, bias);
     if (!low_rank.a.defined()) return y;
     const at::Tensor from = low_rank.pass ? (*low_rank.pass)(x, low_rank.dropout) : x;
     return y.add(detail::linear(detail::linear(from, low_rank.a, {}), low_rank.b, {}),
                  low_rank.scale);
   }
 
-  at::Tensor weight;  ///< [out, in]
+  bool transposed;    ///< see `Part::transposed`
+  at::Tensor weight;  ///< [out, in], or [in, out] if `transposed`
   at::Tensor bias;    ///< [out]; may be undefined
   LowRank low_rank;
 };

@@ -41,6 +41,8 @@ struct Part {
   bool required = false;  ///< the checkpoint must have it
   bool frozen = false;    ///< it gets no gradients
   bool late = false;      ///< see `tensor::Parameter::late`
+  /// The weights of linear layers are [in, out] in the state_dict, as in transformers' Conv1D.
+  bool transposed = false;
   Depth depth = {};
   InitialWeights initial = {};
   const weights::LoRA* lora = nullptr;  ///< adapters of its linear layers; null if there are none
@@ -101,7 +103,7 @@ class ParameterMaker {
     }
     at::Tensor value =
         stored ? load(*stored, shape) : initial_values(shape, role, part.initial, generator());
-    if (checkpoint_->adapter() != nullptr) value = with_adapter(value, name);
+    if (checkpoint_->adapter() != nullptr) value = with_adapter(value, name, part.transposed);
     value = value.to(options_.device);
     if (part.frozen && part.lora != nullptr) return value;  // only what learns is listed
     parameters_.push_back({.name = name,
@@ -151,6 +153,7 @@ class ParameterMaker {
                        {.object = "lora", .field = "rank"}};
     }
     adapted_.push_back(name);
+    adapts_transposed_ = adapts_transposed_ || part.transposed;
     const double bound = 1 / std::sqrt(static_cast<double>(in));
     low.a = at::empty({lora.rank, in}, at::kFloat).uniform_(-bound, bound, generator());
     low.a = low.a.to(options_.device);
@@ -179,6 +182,9 @@ class ParameterMaker {
     return adapted_;
   }
 
+  /// Tells whether a linear layer that got an adapter has a weight [in, out].
+  [[nodiscard]] bool adapts_transposed() const { return adapts_transposed_; }
+
   /// Returns the dropout of the operators that all adapters share.
   [[nodiscard]] const std::shared_ptr<Dropout>& adapter_dropout() const { return adapter_dropout_; }
 
@@ -192,8 +198,7 @@ class ParameterMaker {
     result.file = checkpoint_->where("").object;
     result.wrapper = wrapper_.value_or("");
     for (auto& name : checkpoint_->names()) {
-      // position_ids are no weights: old versions of transformers saved the numbers 0, 1, 2, ….
-      if (used_.contains(name) || name.ends_with("position_ids")) continue;
+      if (used_.contains(name) || is_no_weight(name)) continue;
       result.left_out.push_back(std::move(name));
     }
     const auto* const adapter = checkpoint_->adapter();
@@ -206,6 +211,13 @@ class ParameterMaker {
   }
 
  private:
+  /// Tells whether a tensor is what old versions of transformers saved beside weights: the numbers
+  /// 0, 1, 2, …, or GPT-2's causal masks.
+  static bool is_no_weight(std::string_view name) {
+    return name.ends_with("position_ids") || name.ends_with(".attn.bias") ||
+           name.ends_with(".attn.masked_bias");
+  }
+
   /// Tells whether a tensor that no encoder has may be a head's: whole tensors are, and factors of
   /// BERT's pooler, to which PEFT's `all-linear` gives an adapter.
   static bool is_of_head(std::string_view name) {
@@ -320,10 +332,12 @@ class ParameterMaker {
   }
 
   /// Returns a value with the change that the checkpoint's adapter makes.
-  at::Tensor with_adapter(const at::Tensor& value, const std::string& name) {
+  at::Tensor with_adapter(const at::Tensor& value, const std::string& name, bool transposed) {
     if (!name.ends_with(".weight")) return value;
-    const LowRank low = stored_low_rank(name.substr(0, name.rfind('.')), value.sizes());
-    return low.a.defined() ? value.add(at::mm(low.b, low.a), low.scale) : value;
+    const auto form = [transposed](const at::Tensor& x) { return transposed ? x.t() : x; };
+    const LowRank low = stored_low_rank(name.substr(0, name.rfind('.')),
+                                        value.dim() == 2 ? form(value).sizes() : value.sizes());
+    return low.a.defined() ? value.add(form(at::mm(low.b, low.a)), low.scale) : value;
   }
 
   at::Tensor load(const weights::TensorView& stored, at::IntArrayRef shape) {
@@ -370,6 +384,7 @@ class ParameterMaker {
   std::optional<std::string> wrapper_;  // what is before all names, once the first was looked for
   std::string first_map_;               // the first linear layer that may have an adapter
   std::vector<std::string> adapted_;    // the linear layers that have one
+  bool adapts_transposed_ = false;
   std::shared_ptr<Dropout> adapter_dropout_ = std::make_shared<Dropout>();
 };
 

@@ -214,6 +214,7 @@ SEQTRAIN_SEPARATE weights::AdapterConfig AnyClassifier::adapter_config() const {
                                 .revision = revision == name.npos ? "" : name.substr(revision + 1)};
   if (name.empty()) result.base = std::filesystem::absolute(state_->loaded.directory).string();
   result.lora.targets = state_->loaded.adapted;
+  result.fan_in_fan_out = state_->loaded.adapts_transposed;
   return result;
 }
 

@@ -55,6 +55,14 @@ namespace detail {
   return traits;
 }
 
+/// Throws `InputError` if a sentence encoder takes the first token of a decoder.
+inline void refuse_first_token(const weights::ModelConfig& config) {
+  if (!config.sentence || config.mean_pooling) return;
+  throw InputError{"a decoder's first token has seen no other",
+                   {.object = "modules.json"},
+                   "use a sentence encoder with the mean of all tokens"};
+}
+
 /// Makes the linear layers of queries, keys and values, or the one of all three.
 [[nodiscard]] inline std::vector<Linear> decoder_qkv(const Scope& attention,
                                                      const DecoderConfig& config, bool fused) {
@@ -129,6 +137,16 @@ namespace detail {
 
 }  // namespace detail
 
+/// Returns what a head takes of a decoder's states: those of all tokens, their mean, or the last
+/// token's. `padding_id` is that of a text's padding.
+[[nodiscard]] inline at::Tensor pooled_by_decoder(const at::Tensor& hidden,
+                                                  const tensor::Batch& batch,
+                                                  const EncoderLayers& layers,
+                                                  std::int64_t padding_id) {
+  return layers.mean_pooling || batch.keeps_tokens ? pooled(hidden, batch, true)
+                                                   : last_tokens(hidden, batch, padding_id);
+}
+
 /// Computes the hidden states of last tokens, or the means of all, from ids: each token attends to
 /// those before it. `Family::form` says how its layers differ from Llama's.
 template <class Family>
@@ -139,18 +157,13 @@ class DecoderEncoder {
         layers_{detail::decoder_layers(scope, config, Family::form)},
         scale_{Family::form.scales_embeddings ? std::sqrt(static_cast<double>(config.hidden_size))
                                               : 1} {
-    if (!config.sentence || config.mean_pooling) return;
-    throw InputError{"a decoder's first token has seen no other",
-                     {.object = "modules.json"},
-                     "use a sentence encoder with the mean of all tokens"};
+    detail::refuse_first_token(config);
   }
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor hidden = compute(layers_, embed(batch, dropout), batch, dropout);
-    return layers_.mean_pooling || batch.keeps_tokens
-               ? pooled(hidden, batch, true)
-               : last_tokens(hidden, batch, words_.padding_id);
+    return pooled_by_decoder(hidden, batch, layers_, words_.padding_id);
   }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout&) const {

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/model/families/decoder/decoder.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
+#include <seqtrain/model/families/gpt2/config.hpp>
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/tensor/batch.hpp>
+
+namespace seqtrain::model {
+
+namespace detail {
+
+/// Makes layer `i` of GPT-2, whose `norm1` is attention's and `norm2` the network's.
+[[nodiscard]] inline LayerParts gpt2_layer(const Scope& scope, const Gpt2Config& config,
+                                           std::size_t i) {
+  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+  LayerTraits traits{.activation = activation_kind(config.hidden_act),
+                     .heads = static_cast<std::size_t>(config.num_attention_heads),
+                     .causal = true};
+  if (!config.scales_scores || config.scales_by_layer) {
+    const auto size = static_cast<double>(hidden / config.num_attention_heads);
+    traits.score_scale = (config.scales_scores ? 1 / std::sqrt(size) : 1) /
+                         (config.scales_by_layer ? static_cast<double>(i + 1) : 1);
+  }
+  // What adds to the residual begins smaller in deep networks, as in transformers.
+  const double deviation =
+      config.initializer_range / std::sqrt(2 * static_cast<double>(config.num_hidden_layers));
+  const auto place = [&](std::string_view name) { return (scope / name).transposed(); };
+  const auto adding = [&](std::string_view name) { return place(name).initialised({deviation}); };
+  const LayerNorm norm1{scope / "ln_1", hidden, config.layer_norm_eps};
+  const Linear qkv{place("attn.c_attn"), hidden, 3 * hidden};
+  const Linear attention_output{adding("attn.c_proj"), hidden, hidden};
+  const LayerNorm norm2{scope / "ln_2", hidden, config.layer_norm_eps};
+  const Linear intermediate{place("mlp.c_fc"), hidden, inner};
+  const Linear output{adding("mlp.c_proj"), inner, hidden};
+  return {traits, {qkv}, attention_output, norm1, intermediate, output, norm2};
+}
+
+}  // namespace detail
+
+/// Computes the hidden states of last tokens, or the means of all, from ids.
+class Gpt2Encoder {
+ public:
+  Gpt2Encoder(const Scope& scope, const Gpt2Config& config)
+      : words_{scope / "wte", config.vocab_size, config.hidden_size, config.pad_token_id},
+        positions_{scope / "wpe", config.max_position_embeddings, config.hidden_size},
+        layers_{layers(scope, config)},
+        dropout_{config.embedding_dropout} {
+    detail::refuse_first_token(config);
+  }
+
+  /// Returns [rows, hidden].
+  at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
+    const at::Tensor hidden = compute(layers_, embed(batch, dropout), batch, dropout);
+    return pooled_by_decoder(hidden, batch, layers_, words_.padding_id);
+  }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    return dropout(words_(batch.input_ids).add(positions_(tensor::positions(batch))), dropout_);
+  }
+
+  [[nodiscard]] const EncoderLayers& layers() const { return layers_; }
+
+ private:
+  static EncoderLayers layers(const Scope& scope, const Gpt2Config& config) {
+    EncoderLayers all{.layers = {},
+                      .dropout = {.embeddings = config.embedding_dropout,
+                                  .attention = config.attention_probs_dropout_prob,
+                                  .attention_output = config.hidden_dropout_prob,
+                                  .output = config.hidden_dropout_prob},
+                      .mean_pooling = config.mean_pooling,
+                      .last_pooling = !config.mean_pooling};
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+      all.layers.push_back(
+          detail::gpt2_layer((scope / "h").layer(i), config, static_cast<std::size_t>(i)));
+    }
+    put_norms_first(
+        all, LayerNorm{scope.after_layers() / "ln_f", config.hidden_size, config.layer_norm_eps});
+    return all;
+  }
+
+  WordEmbedding words_;
+  Embedding positions_;
+  EncoderLayers layers_;
+  double dropout_;
+};
+
+/// GPT-2 (Radford et al. 2019): a decoder with learned positions, whose head reads the last token.
+struct Gpt2 {
+  static constexpr std::string_view model_type = "gpt2";
+  static constexpr std::string_view prefix = "transformer";
+  static constexpr std::string_view classifier = "GPT2ForSequenceClassification";
+  using Config = Gpt2Config;
+  using Encoder = Gpt2Encoder;
+  using Head = DecoderHead;
+
+  static constexpr auto read_config = read_gpt2_config;
+  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
+};
+
+}  // namespace seqtrain::model
