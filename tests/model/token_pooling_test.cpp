@@ -19,7 +19,7 @@
 namespace seqtrain::model {
 namespace {
 
-float greatest_difference(const at::Tensor& a, const at::Tensor& b) {
+float distance_of_states(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<float>();
 }
 
@@ -40,10 +40,10 @@ TEST(TokenPooling, LeavesPaddingOutOfValuesAndGradients) {
       rows.push_back(reduce(theirs[row].slice(0, 0, lengths[static_cast<std::size_t>(row)])));
     }
     const at::Tensor pooled = pool(ours.mul(tokens.ne(0))), expected = at::stack(rows);
-    EXPECT_LT(greatest_difference(pooled, expected), 1e-6F);
+    EXPECT_LT(distance_of_states(pooled, expected), 1e-6F);
     pooled.square().sum().backward();
     expected.square().sum().backward();
-    EXPECT_LT(greatest_difference(ours.grad(), theirs.grad()), 1e-6F);
+    EXPECT_LT(distance_of_states(ours.grad(), theirs.grad()), 1e-6F);
   }
 }
 
@@ -70,7 +70,7 @@ TEST(TokenPooling, PoolsTheTokensOfAnyEncoder) {
     };
     const at::Tensor tokens = load(no_head(Pooling::none)).hidden(batch);
     const at::Tensor mean = load(no_head(Pooling::mean)).hidden(batch);
-    EXPECT_LT(greatest_difference(mean_of_tokens(tokens), mean), 1e-5F);
+    EXPECT_LT(distance_of_states(mean_of_tokens(tokens), mean), 1e-5F);
     auto model = load(own_head<MeanAndMax>(Pooling::none));
     (void)model.accumulate(batch, 1);
     for (const auto& parameter : model.parameters()) {
