@@ -22,8 +22,8 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/data/encoded_file.hpp>
-#include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/label_spelling.hpp>
+#include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/run/run_directory.hpp>
