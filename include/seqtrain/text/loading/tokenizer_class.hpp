@@ -25,6 +25,7 @@ enum class TokenizerKind {
   xlm_roberta,
   camembert,
   albert,
+  deberta,
   deberta_v2,
   llama,
   gemma,
@@ -46,8 +47,8 @@ namespace detail {
 
 /// Tells whether the tokenizers of that family give token types if no file names their class.
 [[nodiscard]] inline bool family_gives_token_types(std::string_view model_type) {
-  constexpr std::array<std::string_view, 6> families{"bert",       "distilbert", "electra",
-                                                     "deberta-v2", "ernie",      "megatron-bert"};
+  constexpr std::array<std::string_view, 7> families{
+      "bert", "distilbert", "electra", "deberta-v2", "ernie", "megatron-bert", "nomic_bert"};
   return std::ranges::find(families, model_type) != families.end();
 }
 
@@ -73,6 +74,7 @@ inline constexpr KindOfName tokenizer_classes[] = {
     {"XLMRobertaTokenizer", TokenizerKind::xlm_roberta},
     {"CamembertTokenizer", TokenizerKind::camembert},
     {"AlbertTokenizer", TokenizerKind::albert},
+    {"DebertaTokenizer", TokenizerKind::deberta},
     {"DebertaV2Tokenizer", TokenizerKind::deberta_v2},
     {"LlamaTokenizer", TokenizerKind::llama},
     {"GemmaTokenizer", TokenizerKind::gemma},
@@ -93,6 +95,7 @@ inline constexpr KindOfName kinds_of_model_types[] = {
     {"bert", TokenizerKind::bert},
     {"camembert", TokenizerKind::camembert},
     {"data2vec-text", TokenizerKind::roberta},
+    {"deberta", TokenizerKind::deberta},
     {"deberta-v2", TokenizerKind::deberta_v2},
     {"distilbert", TokenizerKind::bert},
     {"electra", TokenizerKind::bert},
@@ -100,9 +103,11 @@ inline constexpr KindOfName kinds_of_model_types[] = {
     {"gemma2", TokenizerKind::gemma},
     {"gemma3_text", TokenizerKind::gemma},
     {"gpt2", TokenizerKind::gpt2},
+    {"gte", TokenizerKind::xlm_roberta},
     {"llama", TokenizerKind::file},
     {"megatron-bert", TokenizerKind::bert},
     {"mpnet", TokenizerKind::mpnet},
+    {"nomic_bert", TokenizerKind::bert},
     {"qwen3", TokenizerKind::qwen2},
     {"roberta", TokenizerKind::roberta},
     {"roberta-prelayernorm", TokenizerKind::roberta},

@@ -104,21 +104,40 @@ template <class Fn>
   });
 }
 
-/// Reads a folder as the class RobertaTokenizer, from tokenizer.json or from vocab.json and
-/// merges.txt. Throws `InputError` if a file is damaged.
-[[nodiscard]] inline RobertaTokenizer read_roberta_class(const TokenizerFolder& folder) {
-  detail::ClassParts parts{folder};
-  parts.fall_back_to_roberta();
+namespace detail {
+
+/// Reads the vocabulary of RoBERTa's form, from tokenizer.json or from vocab.json and merges.txt.
+[[nodiscard]] inline RobertaTokenizer read_roberta_files(const ClassParts& parts) {
+  const TokenizerFolder& folder = parts.folder();
   if (const auto tokenizer = folder.tokenizer()) {
-    const auto model = detail::model_of(*tokenizer, "BPE");
+    const auto model = model_of(*tokenizer, "BPE");
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    return detail::make_roberta(parts, vocabulary, detail::read_merges(model.at("merges")));
+    return make_roberta(parts, vocabulary, read_merges(model.at("merges")));
   }
   const auto document = json::Document::load(folder.at("vocab.json"));
   Vocabulary vocabulary = read_vocabulary(document.root());
   const auto path = folder.at("merges.txt");
   const MappedFile file{path};
-  return detail::make_roberta(parts, vocabulary, detail::read_merge_lines(file, path));
+  return make_roberta(parts, vocabulary, read_merge_lines(file, path));
+}
+
+}  // namespace detail
+
+/// Reads a folder as the class RobertaTokenizer. Throws `InputError` if a file is damaged.
+[[nodiscard]] inline RobertaTokenizer read_roberta_class(const TokenizerFolder& folder) {
+  detail::ClassParts parts{folder};
+  parts.fall_back_to_roberta();
+  return detail::read_roberta_files(parts);
+}
+
+/// Reads a folder as the class DebertaTokenizer: RoBERTa's form with BERT's special tokens. Throws
+/// `InputError` if a file is damaged.
+[[nodiscard]] inline RobertaTokenizer read_deberta_class(const TokenizerFolder& folder) {
+  detail::ClassParts parts{folder};
+  parts.fall_back({{"bos_token", "[CLS]"}, {"eos_token", "[SEP]"}});
+  parts.fall_back_to_bert();
+  parts.special().let_mask_take_spaces();
+  return detail::read_roberta_files(parts);
 }
 
 }  // namespace seqtrain::text

@@ -38,6 +38,8 @@ namespace detail {
       return read_camembert_class(folder);
     case TokenizerKind::albert:
       return read_albert_class(folder);
+    case TokenizerKind::deberta:
+      return read_deberta_class(folder);
     case TokenizerKind::deberta_v2:
       return read_deberta_v2_class(folder);
     case TokenizerKind::llama:
