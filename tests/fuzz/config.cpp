@@ -5,23 +5,28 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/model/families/albert/config.hpp>
 #include <seqtrain/model/families/bart/config.hpp>
+#include <seqtrain/model/families/deberta/config.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/distilbert/config.hpp>
 #include <seqtrain/model/families/electra/config.hpp>
 #include <seqtrain/model/families/ernie/config.hpp>
+#include <seqtrain/model/families/eurobert/config.hpp>
 #include <seqtrain/model/families/gemma/config.hpp>
 #include <seqtrain/model/families/gpt2/config.hpp>
+#include <seqtrain/model/families/gte/config.hpp>
 #include <seqtrain/model/families/llama/config.hpp>
 #include <seqtrain/model/families/megatron_bert/config.hpp>
 #include <seqtrain/model/families/mistral/config.hpp>
 #include <seqtrain/model/families/modernbert/config.hpp>
 #include <seqtrain/model/families/mpnet/config.hpp>
+#include <seqtrain/model/families/nomic_bert/config.hpp>
 #include <seqtrain/model/families/olmo2/config.hpp>
 #include <seqtrain/model/families/phi3/config.hpp>
 #include <seqtrain/model/families/qwen2/config.hpp>
 #include <seqtrain/model/families/qwen3/config.hpp>
 #include <seqtrain/model/families/rembert/config.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
+#include <seqtrain/model/families/roformer/config.hpp>
 #include <seqtrain/model/families/smollm3/config.hpp>
 #include <seqtrain/model/families/xlm_roberta_xl/config.hpp>
 #include <seqtrain/weights/adapter.hpp>
@@ -70,22 +75,27 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_electra_config);
   check(text, model::read_mpnet_config);
   check(text, model::read_ernie_config);
+  check(text, model::read_eurobert_config);
   check(text, model::read_gemma2_config);
   check(text, model::read_gemma3_text_config);
+  check(text, model::read_gte_config);
   check(text, model::read_llama_config);
   check(text, model::read_megatron_bert_config);
   check(text, model::read_mistral_config);
+  check(text, model::read_nomic_bert_config);
   check(text, model::read_olmo2_config);
   check(text, model::read_phi3_config);
   check(text, model::read_qwen2_config);
   check(text, model::read_qwen3_config);
   check(text, model::read_rembert_config);
+  check(text, model::read_roformer_config);
   check(text, model::read_smollm3_config);
   check(text, model::read_xlm_roberta_xl_config);
   check(text, model::read_bart_config);
   check(text, model::read_gpt2_config);
   check(text, model::read_albert_config);
   check(text, model::read_modernbert_config);
+  check(text, model::read_deberta_config);
   check(text, model::read_deberta_v2_config);
   check_adapter(text);
 }

@@ -22,9 +22,11 @@ CASES = {
     "bert_gelu": dict(r=4, lora_alpha=8, target_modules="all-linear"),
     "bert_relu": dict(r=3, lora_alpha=8, target_modules=["query", "value"], labels=5),
     "camembert": dict(r=2, lora_alpha=3, target_modules=["key", "intermediate.dense"]),
+    "deberta": dict(r=2, lora_alpha=8, target_modules=["in_proj", "output.dense"]),
     "deberta_v3": dict(r=2, lora_alpha=8, target_modules="all-linear"),
     "distilbert_gelu": dict(r=2, lora_alpha=8, target_modules=["q_lin", "lin1", "lin2"]),
     "electra_small": dict(r=2, lora_alpha=8, target_modules="all-linear", use_rslora=True),
+    "eurobert": dict(r=2, lora_alpha=4, target_modules=["q_proj", "down_proj"]),
     "gemma3_text": dict(r=2, lora_alpha=4, target_modules="all-linear"),
     "gpt2": dict(r=2, lora_alpha=8, target_modules=["c_attn", "c_proj", "c_fc"]),
     "llama": dict(r=2, lora_alpha=8, target_modules=["q_proj", "v_proj"]),
@@ -34,6 +36,7 @@ CASES = {
     "mpnet": dict(r=2, lora_alpha=2, target_modules="all-linear"),
     "qwen3": dict(r=2, lora_alpha=8, target_modules="all-linear", use_rslora=True),
     "roberta_gelu_new": dict(r=4, lora_alpha=16, target_modules="all-linear", use_rslora=True),
+    "roformer": dict(r=2, lora_alpha=4, target_modules=["query", "value"]),
     "xlm_roberta": dict(r=1, lora_alpha=2, target_modules=["value"], init_lora_weights=False),
 }
 

@@ -33,11 +33,13 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
     return tests::refusal(
         [&] { Architectures::visit(weights::ConfigFile::parse(text), []<class Family>() {}); });
   };
-  EXPECT_EQ(visit(R"({"model_type": "t5"})"),
-            "config.json: model_type: 't5' is not supported; supported are bert, roberta, "
-            "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
-            "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
-            "bart, gpt2, llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
+  EXPECT_EQ(
+      visit(R"({"model_type": "t5"})"),
+      "config.json: model_type: 't5' is not supported; supported are bert, roberta, "
+      "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
+      "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
+      "bart, deberta, eurobert, nomic_bert, gte, roformer, gpt2, llama, mistral, qwen2, qwen3, "
+      "smollm3, olmo2, gemma2, gemma3_text, phi3");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -64,6 +66,11 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
                            "xlm-roberta-xl",
                            "rembert",
                            "bart",
+                           "deberta",
+                           "eurobert",
+                           "nomic_bert",
+                           "gte",
+                           "roformer",
                            "gpt2",
                            "llama",
                            "mistral",
@@ -112,6 +119,11 @@ TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
       {"xlm-roberta-xl", {250880, 2560, 36, 32, 10240, 514, 1, 1}, 0.1, 0.1, 1e-5},
       {"rembert", {250300, 1152, 32, 18, 4608, 512, 2, 0}, 0, 0.1, 1e-12},
       {"bart", {50265, 1024, 12, 16, 4096, 1024, 0, 1}, 0.1, 0, 1e-5},
+      {"deberta", {50265, 768, 12, 12, 3072, 512, 0, 0}, 0.1, 0.1, 1e-7},
+      {"eurobert", {128256, 768, 12, 12, 3072, 8192, 0, 128001}, 0, 0, 1e-5, "silu"},
+      {"nomic_bert", {30528, 768, 12, 12, 3072, 2048, 2, 0}, 0, 0, 1e-12, "silu"},
+      {"gte", {250048, 768, 12, 12, 3072, 8192, 1, 1}, 0.1, 0.1, 1e-12},
+      {"roformer", {50000, 768, 12, 12, 3072, 1536, 2, 0}, 0.1, 0.1, 1e-12},
       {"gpt2", {50257, 768, 12, 12, 3072, 1024, 0, -1}, 0.1, 0, 1e-5, "gelu_new"},
       {"llama", {32000, 4096, 32, 32, 11008, 2048, 0, -1}, 0, 0, 1e-6, "silu"},
       {"mistral", {32000, 4096, 32, 32, 14336, 131072, 0, -1}, 0, 0, 1e-6, "silu"},
@@ -205,6 +217,24 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
       {"bart", R"("eos_token_id": null)", "eos_token_id: null is not supported"},
       {"bart", R"("eos_token_id": 50265)", "eos_token_id: 50265 is not an id of the vocabulary"},
       {"bart", R"("init_std": -1)", "init_std: negative"},
+      {"deberta", R"("talking_head": true)", "talking_head: true is not supported"},
+      {"deberta", R"("pos_att_type": ["p2p"])",
+       "pos_att_type: 'p2p' is not supported; supported are c2p, p2c"},
+      {"eurobert", R"("classifier_pooling": "cls")",
+       "classifier_pooling: 'cls' is not supported; supported are bos, mean, late"},
+      {"eurobert", R"("rope_parameters": {"partial_rotary_factor": 0.5})",
+       "partial_rotary_factor: is not supported; supported is 1"},
+      {"nomic_bert", R"("head_dim": 5)",
+       "head_dim: rotary positions need heads of an even size, not 5"},
+      {"nomic_bert", R"("hidden_act": "swish")",
+       "hidden_act: 'swish' is not supported; supported are gelu, gelu_new, gelu_pytorch_tanh, "
+       "relu"},
+      {"gte", R"("type_vocab_size": -1)", "type_vocab_size: negative"},
+      {"gte", R"("rope_scaling": {"type": "ntk", "factor": 2.0})",
+       "rope_scaling.type: 'ntk' is not supported; supported are default, linear, llama3, yarn"},
+      {"roformer", R"("rotary_value": true)", "rotary_value: true is not supported"},
+      {"roformer", R"("num_attention_heads": 256)",
+       "num_attention_heads: rotary positions need heads of an even size"},
       {"gpt2", R"("embd_pdrop": 1)", "embd_pdrop: 1.000000 is not in [0, 1)"},
       {"gpt2", R"("n_head": 7)", "n_embd: 768 is not a multiple of n_head, 7"},
       {"gpt2", R"("n_inner": 0)", "n_inner: 0 is not a whole number from 1 to 2147483647"},
@@ -287,6 +317,7 @@ tensor::Depth depth_in(std::string_view name) {
   for (const std::string_view part : split(name, '.')) {
     if (const auto number = parse_number<std::int64_t>(part)) return {Part::layer, below + *number};
   }
+  if (name.starts_with("dense.")) return {Part::head};
   for (const char* part : {"classifier", "pooler", "head.", "final_norm", "linear.", "score"}) {
     if (name.find(part) != name.npos) return {Part::head};
   }

@@ -10,17 +10,21 @@
 #include <seqtrain/model/families/bart/bart.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/model/families/data2vec_text/data2vec_text.hpp>
+#include <seqtrain/model/families/deberta/deberta.hpp>
 #include <seqtrain/model/families/deberta_v2/deberta_v2.hpp>
 #include <seqtrain/model/families/distilbert/distilbert.hpp>
 #include <seqtrain/model/families/electra/electra.hpp>
 #include <seqtrain/model/families/ernie/ernie.hpp>
+#include <seqtrain/model/families/eurobert/eurobert.hpp>
 #include <seqtrain/model/families/gemma/gemma.hpp>
 #include <seqtrain/model/families/gpt2/gpt2.hpp>
+#include <seqtrain/model/families/gte/gte.hpp>
 #include <seqtrain/model/families/llama/llama.hpp>
 #include <seqtrain/model/families/megatron_bert/megatron_bert.hpp>
 #include <seqtrain/model/families/mistral/mistral.hpp>
 #include <seqtrain/model/families/modernbert/modernbert.hpp>
 #include <seqtrain/model/families/mpnet/mpnet.hpp>
+#include <seqtrain/model/families/nomic_bert/nomic_bert.hpp>
 #include <seqtrain/model/families/olmo2/olmo2.hpp>
 #include <seqtrain/model/families/phi3/phi3.hpp>
 #include <seqtrain/model/families/qwen2/qwen2.hpp>
@@ -28,6 +32,7 @@
 #include <seqtrain/model/families/rembert/rembert.hpp>
 #include <seqtrain/model/families/roberta/roberta.hpp>
 #include <seqtrain/model/families/roberta_prelayernorm/roberta_prelayernorm.hpp>
+#include <seqtrain/model/families/roformer/roformer.hpp>
 #include <seqtrain/model/families/smollm3/smollm3.hpp>
 #include <seqtrain/model/families/xlm_roberta_xl/xlm_roberta_xl.hpp>
 #include <seqtrain/weights/config_file.hpp>
@@ -58,7 +63,7 @@ struct ArchitectureList {
 using Architectures =
     ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
                      ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
-                     XlmRobertaXl, RemBert, Bart, Gpt2, Llama, Mistral, Qwen2, Qwen3, SmolLM3,
-                     Olmo2, Gemma2, Gemma3Text, Phi3>;
+                     XlmRobertaXl, RemBert, Bart, Deberta, EuroBert, NomicBert, Gte, RoFormer, Gpt2,
+                     Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2, Gemma3Text, Phi3>;
 
 }  // namespace seqtrain::model

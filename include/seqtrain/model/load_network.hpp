@@ -33,7 +33,8 @@ namespace seqtrain::model {
 /// The head that `ClassifierOptions::head` makes.
 struct ReplacedHead {
   ReplacedHead(ParameterMaker& maker, const weights::ModelConfig& config,
-               const ClassifierOptions& options) {
+               const ClassifierOptions& options)
+      : takes_all{options.head->pooling == Pooling::none} {
     const tensor::SeededGenerator seeded{options.seed, c10::kCPU};
     head = options.head->make(config.hidden_size, config.num_labels());
     head->to(options.device);
@@ -45,7 +46,10 @@ struct ReplacedHead {
     return head->forward(pooled.to(at::kFloat), at::GradMode::is_enabled());
   }
 
+  [[nodiscard]] bool takes_tokens() const { return takes_all; }
+
   std::shared_ptr<AnyHead> head;
+  bool takes_all;
 };
 
 /// A network of a family.
@@ -73,6 +77,15 @@ class NetworkOf : public Network {
 
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const override {
     return std::visit([&](const auto& head) { return head(hidden, dropout); }, head_);
+  }
+
+  [[nodiscard]] bool head_takes_tokens() const override {
+    return std::visit(
+        [](const auto& head) {
+          if constexpr (requires { head.takes_tokens(); }) return head.takes_tokens();
+          return false;
+        },
+        head_);
   }
 
   [[nodiscard]] SentenceHead* sentence_head() override { return std::get_if<SentenceHead>(&head_); }

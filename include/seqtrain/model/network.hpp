@@ -44,6 +44,10 @@ class Network {
   /// Returns the logits of pooled hidden states, [rows, labels].
   [[nodiscard]] virtual at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const = 0;
 
+  /// Tells whether the head takes the states of all tokens, [rows, width, hidden], which are 0 for
+  /// padding.
+  [[nodiscard]] virtual bool head_takes_tokens() const = 0;
+
   /// Returns the head if it is the one of sentence-transformers, else null.
   [[nodiscard]] virtual SentenceHead* sentence_head() = 0;
 

@@ -284,6 +284,9 @@ class LayerStack {
     if (form.pre_norm) put_norms_first(parts_, {*last_norm, size, config.layer_norm_eps});
   }
 
+  /// Takes layers of any form.
+  explicit LayerStack(EncoderLayers parts) : parts_{std::move(parts)} {}
+
   /// Makes layers with norms before their parts.
   LayerStack(const Scope& scope, const weights::ModelConfig& config, const LayerForm& form,
              const Scope& last_norm)

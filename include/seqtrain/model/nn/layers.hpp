@@ -61,6 +61,13 @@ class Scope {
     return result;
   }
 
+  /// Returns the place for parameters that never learn.
+  [[nodiscard]] Scope fixed() const {
+    Scope result = *this;
+    result.part_.frozen = true;
+    return result;
+  }
+
   /// Returns the place for parameters whose gradients are complete only at the end of the backward
   /// pass, such as those that layers share.
   [[nodiscard]] Scope late() const {
@@ -256,7 +263,8 @@ struct LayerTraits {
   ActivationKind activation;
   std::size_t heads;
   bool pre_norm = false;
-  bool gated = false;  ///< the second half of `intermediate` multiplies the activations
+  bool gated = false;             ///< the second half of `intermediate` multiplies the activations
+  bool activates_second = false;  ///< the activations are the second half's, not the first's
   std::size_t score_parts =
       1;           ///< number of products in a score, see `kernels::AttentionHead::parts`
   Rope rope = {};  ///< rotary positions of queries and keys
@@ -310,7 +318,8 @@ template <class Norm>
 [[nodiscard]] inline at::Tensor activate(const at::Tensor& x, const LayerTraits& traits) {
   if (!traits.gated) return activate(x, traits.activation);
   const auto parts = x.chunk(2, -1);
-  return activate(parts[0], traits.activation).mul(parts[1]);
+  const std::size_t active = traits.activates_second ? 1 : 0;
+  return activate(parts[active], traits.activation).mul(parts[1 - active]);
 }
 
 /// A convolution of what the first layer reads, which is added to the layer's output. Tokens beyond

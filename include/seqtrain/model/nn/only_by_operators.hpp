@@ -30,8 +30,10 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   add("scaled or capped scores", traits.score_scale != 0 || traits.score_cap != 0);
   add("scaled or partial rotary positions",
       traits.rope.scaling != Rope::Scaling::none || traits.rope.share != 1);
+  add("rotary positions of neighbouring numbers", traits.rope.neighbours);
   add("gates of a linear layer of their own", layer.gate.has_value());
   add("transposed weights", layer.attention_output.transposed);
+  add("gates before the activations", traits.activates_second);
   add("SiLU", traits.activation == ActivationKind::silu);
 }
 

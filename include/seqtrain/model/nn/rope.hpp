@@ -24,6 +24,7 @@ struct Rope {
   double magnitude = 1;        ///< factor of cosines and sines
   bool whole_pairs = true;     ///< yarn's bounds are numbers of pairs, without fractions
   double share = 1;            ///< the part of a head's numbers that is rotated, from the first on
+  bool neighbours = false;     ///< pairs are neighbouring numbers, not one of each half
 
   bool operator==(const Rope&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/pow.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include <seqtrain/model/nn/distances.hpp>
@@ -29,8 +30,10 @@ class Rotary {
       cos = cos.mul(rope.magnitude);
       sin = sin.mul(rope.magnitude);
     }
-    cos_ = at::cat({cos, cos}, -1);
-    sin_ = at::cat({sin.neg(), sin}, -1);
+    neighbours_ = rope.neighbours;
+    cos_ = neighbours_ ? cos.repeat_interleave(2, -1) : at::cat({cos, cos}, -1);
+    sin_ =
+        neighbours_ ? at::stack({sin.neg(), sin}, -1).flatten(-2) : at::cat({sin.neg(), sin}, -1);
   }
 
   /// Makes plain angles.
@@ -48,8 +51,9 @@ class Rotary {
  private:
   [[nodiscard]] at::Tensor turned(const at::Tensor& x, double direction) const {
     const at::Tensor wide = x.to(at::kFloat);
-    const at::Tensor other_half = wide.roll(x.size(-1) / 2, -1);
-    return wide.mul(cos_).addcmul(other_half, sin_, direction).to(x.scalar_type());
+    const at::Tensor partners = neighbours_ ? wide.unflatten(-1, {-1, 2}).flip(-1).flatten(-2)
+                                            : wide.roll(x.size(-1) / 2, -1);
+    return wide.mul(cos_).addcmul(partners, sin_, direction).to(x.scalar_type());
   }
 
   static at::Tensor of_one_position(const at::Tensor& positions, std::int64_t size,
@@ -63,7 +67,8 @@ class Rotary {
     return sent(at::tensor(scaled, at::kFloat), positions.device());
   }
 
-  at::Tensor cos_, sin_;  ///< as positions, with a last dimension of as many as are rotated
+  bool neighbours_ = false;  ///< pairs are neighbours
+  at::Tensor cos_, sin_;     ///< as positions, with a last dimension of as many as are rotated
 };
 
 }  // namespace seqtrain::model

@@ -74,8 +74,7 @@ inline std::string unusual_forms(const Network& network) {
 /// Returns the layers of a network if `packed::PackedBackend` can compute them.
 inline std::optional<EncoderLayers> packed_layers(const Network& network, Precision precision,
                                                   const ClassifierOptions& options) {
-  const bool keeps_tokens = options.head && options.head->pooling == Pooling::none;
-  if (options.autograd || keeps_tokens ||
+  if (options.autograd || network.head_takes_tokens() ||
       !has_attention(options.device, "aten::_efficient_attention_forward") ||
       (precision == Precision::bf16 && is_old(options.device))) {
     return {};
@@ -104,7 +103,7 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
                                            const ClassifierOptions& options) {
   Network& network = *loaded.network;
   if (!options.device.is_cpu()) detail::track_words(loaded);
-  const bool keeps_tokens = options.head && options.head->pooling == Pooling::none;
+  const bool keeps_tokens = network.head_takes_tokens();
   const bool frozen = options.freeze_encoder || options.only_predicts;
   MadeBackend made;
   std::unique_ptr<cpu::AnyEncoder> kernels;

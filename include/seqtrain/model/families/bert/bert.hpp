@@ -24,7 +24,8 @@ namespace seqtrain::model {
 /// Computes pooled hidden states from ids, by embeddings and a stack of layers.
 /// `Family` has the members `positions`, `embedding_form`, `layers`, the scope of the layers, and
 /// `layer_form`, as `BertFamily` has, and `last_norm`, the scope of the norm after the layers, if
-/// norms come first. In place of the last three it may have `layer_stack(scope, config)`. If its
+/// norms come first. In place of the last three it may have `layer_stack(scope, config)`. If it has
+/// an `embedding_norm`, that is the scope of the embeddings' norm. If its
 /// `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings are
 /// projected; if `Family` has a `projection`, the scope of the linear layer, they always are.
 template <class Family>
@@ -32,13 +33,13 @@ class BertEncoder {
  public:
   BertEncoder(const Scope& scope, const typename Family::Config& config)
       : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions,
-                    Family::embedding_form(config)},
+                    embedding_form(scope, config)},
         projection_{projection(scope, embedding_size(config), config.hidden_size)},
         layers_{stack(scope, config)} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    return pooled(layers_(embed(batch, dropout), mask_of(batch), dropout), batch,
+    return pooled(compute(layers(), embed(batch, dropout), batch, dropout), batch,
                   layers().mean_pooling);
   }
 
@@ -63,6 +64,14 @@ class BertEncoder {
   static std::int64_t embedding_size(const Config& config) {
     if constexpr (requires { config.embedding_size; }) return config.embedding_size;
     return config.hidden_size;
+  }
+
+  static EmbeddingForm embedding_form(const Scope& scope, const typename Family::Config& config) {
+    EmbeddingForm form = Family::embedding_form(config);
+    if constexpr (requires { Family::embedding_norm; }) {
+      form.norm_scope = scope / Family::embedding_norm;
+    }
+    return form;
   }
 
   static std::optional<Linear> projection(const Scope& scope, std::int64_t from, std::int64_t to) {

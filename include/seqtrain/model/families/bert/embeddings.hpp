@@ -21,12 +21,14 @@ enum class Positions {
 
 /// The rules in which embeddings differ.
 struct EmbeddingForm {
-  bool norm = true;             ///< a layer normalization of the sum
+  bool norm = true;                      ///< a layer normalization of the sum
+  bool positions = true;                 ///< a table of positions
+  std::optional<Scope> norm_scope = {};  ///< `LayerNorm` of the embeddings' place, if empty
   std::int64_t task_types = 0;  ///< rows of a table of tasks, of which all tokens have the first
 };
 
-/// BERT's input: the sum of word and position embeddings, and of token type embeddings if the
-/// family has types.
+/// BERT's input: the sum of word embeddings, and of embeddings of positions and token types if the
+/// family has them.
 class BertEmbeddings {
  public:
   /// Makes embeddings of `size` numbers, which may differ from the size of the hidden states.
@@ -37,6 +39,7 @@ class BertEmbeddings {
         dropout_{config.hidden_dropout_prob} {
     const bool has_types = config.type_vocab_size > 0;
     const auto make_position = [&] {
+      if (!form.positions) return;
       position_.emplace(scope / "position_embeddings", config.max_position_embeddings, size,
                         after_padding_ ? config.pad_token_id : -1);
     };
@@ -44,7 +47,9 @@ class BertEmbeddings {
     if (!position_is_last) make_position();
     if (has_types) type_.emplace(scope / "token_type_embeddings", config.type_vocab_size, size);
     if (form.task_types > 0) task_.emplace(scope / "task_type_embeddings", form.task_types, size);
-    if (form.norm) norm_.emplace(scope / "LayerNorm", size, config.layer_norm_eps);
+    if (form.norm) {
+      norm_.emplace(form.norm_scope.value_or(scope / "LayerNorm"), size, config.layer_norm_eps);
+    }
     if (position_is_last) make_position();
   }
 
@@ -52,7 +57,7 @@ class BertEmbeddings {
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     at::Tensor sum = word_(batch.input_ids);
     if (type_) sum = sum.add((*type_)(batch.token_type_ids));
-    sum = sum.add((*position_)(positions(batch)));
+    if (position_) sum = sum.add((*position_)(positions(batch)));
     if (task_) sum = sum.add(task_->weight.select(0, 0));
     return dropout(norm_ ? (*norm_)(sum) : sum, dropout_);
   }
@@ -62,7 +67,7 @@ class BertEmbeddings {
 
   [[nodiscard]] cpu::Embeddings cpu_part() const {
     return {.word = cpu::table(word_),
-            .position = cpu::table(*position_),
+            .position = position_ ? cpu::table(*position_) : cpu::Table{},
             .type = type_ ? cpu::table(*type_) : cpu::Table{},
             .norm = cpu::norm(*norm_),
             .positions_after_padding = after_padding_};

@@ -98,6 +98,32 @@ inline void check_convolution(const DebertaV2Config& config, const weights::Fiel
                std::vector<std::string>{"tanh", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu"});
 }
 
+/// Reads the fields that all versions of DeBERTa have and BERT has not. Throws `InputError` if one
+/// is wrong or not supported.
+inline void read_deberta_fields(const weights::ConfigFile& file, DebertaV2Config& config) {
+  const json::Value root = file.root();
+  weights::read(root, "type_vocab_size", config.type_vocab_size);
+  config.embedding_size = weights::count_in(file, "embedding_size", config.hidden_size);
+  weights::read(root, "position_biased_input", config.position_biased_input);
+  weights::read(root, "relative_attention", config.relative_attention);
+  read_words(root, "pos_att_type",
+             {{"c2p", &config.content_to_position}, {"p2c", &config.position_to_content}},
+             "supported are c2p, p2c");
+  config.max_relative_positions = 0;
+  weights::read(root, "max_relative_positions", config.max_relative_positions);
+  if (config.max_relative_positions < 1) {
+    config.max_relative_positions = config.max_position_embeddings;
+  }
+  weights::read(root, "pooler_hidden_act", config.pooler_hidden_act);
+  weights::read(root, "pooler_dropout", config.pooler_dropout);
+  check_equal(file, "pooler_hidden_size", config.hidden_size);
+  const weights::FieldCheck check{file.name()};
+  check.require(config.type_vocab_size >= 0, "type_vocab_size", "negative");
+  check.count(config.max_relative_positions, "max_relative_positions");
+  check.activation(config.pooler_hidden_act, "pooler_hidden_act");
+  check.probability(config.pooler_dropout, "pooler_dropout");
+}
+
 }  // namespace detail
 
 /// Reads DeBERTa's settings. Throws `InputError` if one is missing, wrong or not supported.
@@ -112,40 +138,23 @@ inline DebertaV2Config read_deberta_v2_config(const weights::ConfigFile& file) {
              .type_vocab_size = 0,
              .layer_norm_eps = 1e-7,
              .keys = {.classifier_dropout = "cls_dropout", .type_vocab_size = ""}})};
-  weights::read(root, "type_vocab_size", config.type_vocab_size);
-  config.embedding_size = weights::count_in(file, "embedding_size", config.hidden_size);
-  weights::read(root, "position_biased_input", config.position_biased_input);
-  weights::read(root, "relative_attention", config.relative_attention);
+  detail::read_deberta_fields(file, config);
   weights::read(root, "share_att_key", config.share_att_key);
-  detail::read_words(root, "pos_att_type",
-                     {{"c2p", &config.content_to_position}, {"p2c", &config.position_to_content}},
-                     "supported are c2p, p2c");
   detail::read_words(root, "norm_rel_ebd",
                      {{"layer_norm", &config.normalizes_distances}, {"none", nullptr}},
                      "supported are layer_norm, none");
   weights::read(root, "position_buckets", config.position_buckets);
-  config.max_relative_positions = 0;
-  weights::read(root, "max_relative_positions", config.max_relative_positions);
-  if (config.max_relative_positions < 1) {
-    config.max_relative_positions = config.max_position_embeddings;
-  }
   weights::read(root, "conv_kernel_size", config.conv_kernel_size);
   weights::read(root, "conv_groups", config.conv_groups);
   weights::read(root, "conv_act", config.conv_act);
-  weights::read(root, "pooler_hidden_act", config.pooler_hidden_act);
-  weights::read(root, "pooler_dropout", config.pooler_dropout);
-  detail::check_equal(file, "pooler_hidden_size", config.hidden_size);
   detail::check_equal(file, "attention_head_size", config.hidden_size / config.num_attention_heads);
   const weights::FieldCheck check{file.name()};
-  check.require(config.type_vocab_size >= 0, "type_vocab_size", "negative");
   const std::int64_t half = config.position_buckets / 2;
   check.require(
       config.position_buckets <= 0 || (half > 0 && half < config.max_relative_positions - 1),
       "position_buckets",
       std::to_string(config.position_buckets) + " is not from 2 to twice max_relative_positions");
   check.count(config.span(), "max_relative_positions");
-  check.activation(config.pooler_hidden_act, "pooler_hidden_act");
-  check.probability(config.pooler_dropout, "pooler_dropout");
   detail::check_convolution(config, check);
   return config;
 }

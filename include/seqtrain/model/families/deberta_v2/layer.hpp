@@ -20,6 +20,38 @@
 
 namespace seqtrain::model {
 
+/// The linear layers from embeddings of distances to what is multiplied by queries and by keys.
+/// Null if scores have no such product.
+struct DistanceMaps {
+  const Linear* to_key = nullptr;    ///< its results are keys of queries
+  const Linear* to_query = nullptr;  ///< its results are queries of keys
+};
+
+/// Returns the part of the scores [rows, heads, width, width] that depends on distances, for
+/// queries and keys [rows, heads, width, size]. The scores are computed for each distance and then
+/// looked up for each pair of tokens.
+[[nodiscard]] inline at::Tensor distance_bias(const at::Tensor& q, const at::Tensor& k,
+                                              const BatchDistances& distances,
+                                              const DistanceMaps& maps) {
+  const int parts = 1 + (maps.to_key != nullptr ? 1 : 0) + (maps.to_query != nullptr ? 1 : 0);
+  const double scale = std::sqrt(static_cast<double>(q.size(-1) * parts));
+  const auto score = [&](const at::Tensor& content, const Linear& map, std::int64_t order) {
+    const at::Tensor keys =
+        at::embedding(map(distances.numbers).div(scale), distances.rows.select(0, order));
+    const at::Tensor by_head = keys.unflatten(1, {content.size(1), -1}).permute({1, 2, 0});
+    return by_pairs(
+        at::bmm(content.transpose(0, 1).flatten(1, 2), by_head.to(content.scalar_type())),
+        content.size(0));
+  };
+  at::Tensor sum;
+  if (maps.to_key != nullptr) sum = score(q, *maps.to_key, 0);
+  if (maps.to_query != nullptr) {
+    const at::Tensor of_keys = score(k, *maps.to_query, 1).transpose(-2, -1);
+    sum = sum.defined() ? sum.add(of_keys) : of_keys;
+  }
+  return sum;
+}
+
 /// BERT's layer with disentangled attention (He et al. 2021). The score of a query and a key is a
 /// sum of up to three products: query and key, query and distance, and key and distance.
 class DebertaV2Layer {
@@ -58,26 +90,14 @@ class DebertaV2Layer {
   /// Returns the layer without its linear layer of distances.
   [[nodiscard]] const LayerParts& parts() const { return parts_; }
 
-  /// Returns the part of the scores [rows, heads, width, width] that depends on distances. The
-  /// scores are computed for each distance and then looked up for each pair of tokens.
+  /// Returns the part of the scores [rows, heads, width, width] that depends on distances.
   [[nodiscard]] at::Tensor bias(const at::Tensor& q, const at::Tensor& k,
                                 const BatchDistances& distances) const {
-    const double scale = std::sqrt(static_cast<double>(q.size(-1) * score_parts()));
-    const auto score = [&](const at::Tensor& content, const Linear& map, std::int64_t order) {
-      const at::Tensor keys =
-          at::embedding(map(distances.numbers).div(scale), distances.rows.select(0, order));
-      const at::Tensor by_head = keys.unflatten(1, {heads_, -1}).permute({1, 2, 0});
-      return by_pairs(
-          at::bmm(content.transpose(0, 1).flatten(1, 2), by_head.to(content.scalar_type())),
-          content.size(0));
-    };
-    at::Tensor sum;
-    if (content_to_position_) sum = score(q, distance_key_.value_or(key_), 0);
-    if (position_to_content_) {
-      const at::Tensor of_keys = score(k, distance_query_.value_or(query_), 1).transpose(-2, -1);
-      sum = sum.defined() ? sum.add(of_keys) : of_keys;
-    }
-    return sum;
+    return distance_bias(
+        q, k, distances,
+        {.to_key = content_to_position_ ? &(distance_key_ ? *distance_key_ : key_) : nullptr,
+         .to_query =
+             position_to_content_ ? &(distance_query_ ? *distance_query_ : query_) : nullptr});
   }
 
   /// Returns the linear layer from embeddings of distances to the vectors that are multiplied by

@@ -37,17 +37,18 @@ struct DecoderForm {
   double norm_offset = 0;  ///< is added to the weights of norms
   bool fused = false;      ///< one linear layer of queries, keys and values, and one of both gates
   bool scales_embeddings = false;  ///< by the root of hidden_size
+  bool causal = true;              ///< a token attends to no later one
 };
 
 namespace detail {
 
 [[nodiscard]] inline LayerTraits decoder_traits(const DecoderConfig& config,
-                                                const DecoderConfig::Layer& layer) {
+                                                const DecoderConfig::Layer& layer, bool causal) {
   LayerTraits traits{.activation = activation_kind(config.hidden_act),
                      .heads = static_cast<std::size_t>(config.num_attention_heads),
                      .gated = true,
                      .rope = layer.rope,
-                     .causal = true,
+                     .causal = causal,
                      .key_heads = static_cast<std::size_t>(config.key_heads),
                      .score_scale = config.score_scale,
                      .score_cap = config.score_cap};
@@ -104,7 +105,7 @@ inline void refuse_first_token(const weights::ModelConfig& config) {
   const auto before = named(form.attention_norm);
   const auto attention_result = named(form.attention_result_norm);
   const auto middle = named(form.feed_forward_norm), result = named(form.result_norm);
-  return {.traits = decoder_traits(config, config.layers[i]),
+  return {.traits = decoder_traits(config, config.layers[i], form.causal),
           .qkv = qkv,
           .attention_output = o,
           .norm1 = before.value_or(LayerNorm::none()),
@@ -125,7 +126,7 @@ inline void refuse_first_token(const weights::ModelConfig& config) {
                                 .attention_output = config.residual_dropout,
                                 .output = config.residual_dropout},
                     .mean_pooling = config.mean_pooling,
-                    .last_pooling = !config.mean_pooling};
+                    .last_pooling = form.causal && !config.mean_pooling};
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const Scope layer = (scope / "layers").layer(static_cast<std::int64_t>(i));
     all.layers.push_back(decoder_layer(layer, config, i, form));
@@ -137,18 +138,19 @@ inline void refuse_first_token(const weights::ModelConfig& config) {
 
 }  // namespace detail
 
-/// Returns what a head takes of a decoder's states: those of all tokens, their mean, or the last
-/// token's. `padding_id` is that of a text's padding.
+/// Returns what a head takes of the states of a decoder's layers: those of all tokens, their mean,
+/// the last token's or the first one's. `padding_id` is that of a text's padding.
 [[nodiscard]] inline at::Tensor pooled_by_decoder(const at::Tensor& hidden,
                                                   const tensor::Batch& batch,
                                                   const EncoderLayers& layers,
                                                   std::int64_t padding_id) {
-  return layers.mean_pooling || batch.keeps_tokens ? pooled(hidden, batch, true)
-                                                   : last_tokens(hidden, batch, padding_id);
+  return layers.last_pooling && !batch.keeps_tokens ? last_tokens(hidden, batch, padding_id)
+                                                    : pooled(hidden, batch, layers.mean_pooling);
 }
 
 /// Computes the hidden states of last tokens, or the means of all, from ids: each token attends to
-/// those before it. `Family::form` says how its layers differ from Llama's.
+/// those before it. `Family::form` says how its layers differ from Llama's. If tokens attend to
+/// later ones too, the first token's states take the place of the last one's.
 template <class Family>
 class DecoderEncoder {
  public:
@@ -157,7 +159,7 @@ class DecoderEncoder {
         layers_{detail::decoder_layers(scope, config, Family::form)},
         scale_{Family::form.scales_embeddings ? std::sqrt(static_cast<double>(config.hidden_size))
                                               : 1} {
-    detail::refuse_first_token(config);
+    if (Family::form.causal) detail::refuse_first_token(config);
   }
 
   /// Returns [rows, hidden].

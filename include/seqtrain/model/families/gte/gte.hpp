@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <seqtrain/model/families/bert/bert.hpp>
+#include <seqtrain/model/families/bert/embeddings.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
+#include <seqtrain/model/families/gte/config.hpp>
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/classification_head.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+
+namespace seqtrain::model {
+
+/// GTE (Zhang et al. 2024): BERT with rotary positions and gates. One map computes the gates and
+/// then what the activation takes.
+struct Gte : BertFamily<Gte, RotaryBertConfig> {
+  static constexpr std::string_view model_type = "gte";
+  static constexpr std::string_view prefix = "gte";
+  static constexpr std::string_view classifier = "GteForSequenceClassification";
+
+  static constexpr auto read_config = read_gte_config;
+
+  static EmbeddingForm embedding_form(const Config&) { return {.positions = false}; }
+
+  static HeadForm head_form(const Config&) { return {.dense = "gte.pooler.dense"}; }
+
+  static LayerStack layer_stack(const Scope& scope, const Config& config) {
+    EncoderLayers all{
+        .layers = {}, .dropout = LayerForm{}.dropout(config), .mean_pooling = config.mean_pooling};
+    all.dropout.gates = config.hidden_dropout_prob;
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+      all.layers.push_back(layer((scope / "encoder.layer").layer(i), config));
+    }
+    return LayerStack{all};
+  }
+
+ private:
+  static LayerParts layer(const Scope& scope, const Config& config) {
+    const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+    const std::int64_t all_heads = config.num_attention_heads * config.head_size;
+    return {.traits = {.activation = activation_kind(config.hidden_act),
+                       .heads = static_cast<std::size_t>(config.num_attention_heads),
+                       .gated = true,
+                       .activates_second = true,
+                       .rope = config.rope},
+            .qkv = {{scope / "attention.qkv_proj", hidden, 3 * all_heads}},
+            .attention_output = {scope / "attention.o_proj", all_heads, hidden},
+            .norm1 = {scope / "attn_ln", hidden, config.layer_norm_eps},
+            .intermediate = {scope / "mlp.up_gate_proj", hidden, 2 * inner, false},
+            .output = {scope / "mlp.down_proj", inner, hidden},
+            .norm2 = {scope / "mlp_ln", hidden, config.layer_norm_eps}};
+  }
+};
+
+}  // namespace seqtrain::model
