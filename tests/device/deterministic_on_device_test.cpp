@@ -48,7 +48,9 @@ TEST_F(DeterministicOnDevice, EachFamilyTrains) {
     EXPECT_EQ(static_cast<double>(a.accumulate(batch, 1)),
               static_cast<double>(b.accumulate(batch, 1)));
     for (std::size_t i = 0; i < a.parameters().size(); ++i) {
-      EXPECT_EQ(difference(a.parameters()[i].gradient, b.parameters()[i].gradient), 0);
+      const at::Tensor& gradient = a.parameters()[i].gradient;
+      if (!gradient.defined()) continue;  // never learns
+      EXPECT_EQ(difference(gradient, b.parameters()[i].gradient), 0);
     }
   }
 }
