@@ -28,14 +28,13 @@ struct InBatchNegatives {
 
 data::EncodedSet read_pairs(const char* file, const predict::TextEncoder& tokenizer) {
   data::EncodedSet texts{tokenizer.vocab_size(), tokenizer.pad_id()};
-  const auto add = [&](const data::ExamplePlace&, const data::Example& example) {
+  data::visit_examples(file, {}, data::Labels::nli(), [&](const auto&, const auto& example) {
     if (example.label != "entailment") return;
     for (const auto text : {example.text, example.text_pair.value()}) {
       const auto encoded = tokenizer(text, {}, 128);
       texts.push_back(encoded.input_ids, encoded.first_segment, 0);
     }
-  };
-  data::visit_examples(file, {}, data::Labels::nli(), add);
+  });
   return texts;
 }
 
@@ -57,4 +56,5 @@ int main(int, char** argv) {
   trainer.fit({.epochs = 4}, report::Console{{.every = 10}});
   trainer.model().save_pretrained(argv[3]);
   text::save_tokenizer(tokenizer, argv[3]);
+  return 0;
 }

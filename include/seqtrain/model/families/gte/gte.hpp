@@ -14,8 +14,8 @@
 
 namespace seqtrain::model {
 
-/// GTE (Zhang et al. 2024): BERT with rotary positions and gates. One map computes the gates and
-/// then what the activation takes.
+/// GTE (Zhang et al. 2024): BERT with rotary positions and gates. One linear layer computes the
+/// gates and then what the activation takes.
 struct Gte : BertFamily<Gte, RotaryBertConfig> {
   static constexpr std::string_view model_type = "gte";
   static constexpr std::string_view prefix = "gte";
@@ -27,6 +27,7 @@ struct Gte : BertFamily<Gte, RotaryBertConfig> {
 
   static HeadForm head_form(const Config&) { return {.dense = "gte.pooler.dense"}; }
 
+  /// Makes the layers.
   static LayerStack layer_stack(const Scope& scope, const Config& config) {
     EncoderLayers all{
         .layers = {}, .dropout = LayerForm{}.dropout(config), .mean_pooling = config.mean_pooling};

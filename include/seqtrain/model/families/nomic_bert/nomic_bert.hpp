@@ -14,8 +14,8 @@
 
 namespace seqtrain::model {
 
-/// Nomic BERT (Nussbaum et al. 2024): BERT with rotary positions and gates. Its files have one map
-/// of queries, keys and values, whose names are those of the first version.
+/// Nomic BERT (Nussbaum et al. 2024): BERT with rotary positions and gates. Its files have one
+/// linear layer of queries, keys and values, whose names are those of the first version.
 struct NomicBert : BertFamily<NomicBert, RotaryBertConfig> {
   static constexpr std::string_view model_type = "nomic_bert";
   static constexpr std::string_view prefix = "nomic_bert";
@@ -28,6 +28,7 @@ struct NomicBert : BertFamily<NomicBert, RotaryBertConfig> {
 
   static HeadForm head_form(const Config&) { return {.dense = "nomic_bert.pooler.dense"}; }
 
+  /// Makes the layers.
   static LayerStack layer_stack(const Scope& scope, const Config& config) {
     EncoderLayers all{
         .layers = {}, .dropout = LayerForm{}.dropout(config), .mean_pooling = config.mean_pooling};
