@@ -45,9 +45,21 @@ struct LocalObject {
   std::filesystem::path path;  ///< relative to the directory of the files
 };
 
-/// Returns all objects below `directory` with their paths relative to it. Leaves out empty objects
-/// whose name ends in a slash, which some tools create for directories. Throws `NotFound` if there
-/// is no object, `InputError` if a name cannot be a file or is a file and a directory at once.
+/// Tells whether an object stands for a directory, as some tools create: it is empty, and its name
+/// ends in a slash. `rest` is the name without that of a directory above it.
+template <class Object>
+[[nodiscard]] bool is_placeholder(const Object& object, std::string_view rest) {
+  return object.size == 0 && (rest.empty() || rest.ends_with('/'));
+}
+
+/// Returns the error about a place at which there is nothing.
+[[nodiscard]] inline http::NotFound nothing_at(const std::string& place) {
+  return http::NotFound{"no such object, and none below it", {.object = place}};
+}
+
+/// Returns all objects below `directory` with their paths relative to it, without placeholders.
+/// Throws `NotFound` if there is no object, `InputError` if a name cannot be a file or is a file
+/// and a directory at once.
 template <class Client>
 std::vector<LocalObject<typename Client::Object>> list_directory(
     const Client& client, const typename Client::Uri& directory) {
@@ -56,7 +68,7 @@ std::vector<LocalObject<typename Client::Object>> list_directory(
   std::set<std::filesystem::path> directories;
   client.list(prefix, [&](const typename Client::Object& object) {
     const auto rest = std::string_view{object.uri.name}.substr(prefix.name.size());
-    if (object.size == 0 && (rest.empty() || rest.ends_with('/'))) return;
+    if (is_placeholder(object, rest)) return;
     found.push_back({object, local_path(rest, {.object = object.uri.text()})});
     for (auto above = found.back().path.parent_path(); !above.empty();
          above = above.parent_path()) {
@@ -67,8 +79,7 @@ std::vector<LocalObject<typename Client::Object>> list_directory(
     if (!directories.contains(one.path)) continue;
     throw InputError{"is an object and a directory at once", {.object = one.object.uri.text()}};
   }
-  if (found.empty())
-    throw http::NotFound{"no such object, and none below it", {.object = directory.text()}};
+  if (found.empty()) throw nothing_at(directory.text());
   return found;
 }
 

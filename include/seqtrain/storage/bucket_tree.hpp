@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/buckets/cache.hpp>
 #include <seqtrain/buckets/download.hpp>
-#include <seqtrain/core/error.hpp>
-#include <seqtrain/http/message.hpp>
 #include <seqtrain/storage/file_tree.hpp>
 
 namespace seqtrain::storage {
@@ -47,10 +46,10 @@ class BucketTree final : public FileTree {
   [[nodiscard]] std::vector<PlacedFile> list(const std::string& folder) const override {
     std::vector<PlacedFile> files;
     const bool found = for_each_below(folder, [&](const Object& object, const std::string& name) {
-      const bool placeholder = object.size == 0 && (name.empty() || name.ends_with('/'));
-      if (!placeholder) files.push_back(describe(object, below(folder, name), name));
+      if (!buckets::is_placeholder(object, name))
+        files.push_back(describe(object, below(folder, name), name));
     });
-    if (!found) throw missing(folder);
+    if (!found) throw buckets::nothing_at(folder);
     return files;
   }
 
@@ -62,7 +61,7 @@ class BucketTree final : public FileTree {
                                                buckets::download_version(client_, object, path,
                                                                          {.progress = progress});
                                              });
-    if (!found) throw missing(file.place);
+    if (!found) throw buckets::nothing_at(file.place);
   }
 
   void put(const std::string& place, const Path& file,
@@ -87,7 +86,7 @@ class BucketTree final : public FileTree {
     if (!names_folder(place) && client_.find(Uri::parse(place))) uris.push_back(Uri::parse(place));
     for_each_below(place,
                    [&](const Object& object, const std::string&) { uris.push_back(object.uri); });
-    if (uris.empty()) throw missing(place);
+    if (uris.empty()) throw buckets::nothing_at(place);
     for (const auto& uri : uris) {
       before_each();
       client_.remove(uri);
@@ -95,10 +94,6 @@ class BucketTree final : public FileTree {
   }
 
  private:
-  static http::NotFound missing(const std::string& place) {
-    return http::NotFound{"no such object, and none below it", {.object = place}};
-  }
-
   static std::string below(const std::string& folder, const std::string& name) {
     return folder + (folder.ends_with('/') ? "" : "/") + name;
   }
