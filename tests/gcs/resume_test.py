@@ -9,12 +9,15 @@ pip install gcp-storage-emulator google-cloud-storage.  Ends with 77 ("skipped")
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from emulator import emulator
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from killed_runs import check_kills  # noqa: E402
 
 STEPS = 12
 
@@ -39,25 +42,11 @@ def checkpoints(bucket, run_folder):
 def main(program):
     with emulator() as service:
         bucket = service.bucket
-        code, whole = run(program, f"gs://{bucket.name}/whole")
-        assert code == 0, whole
-        kills, resumed = 0, []
-        while True:
-            # If the machine is too slow to save anything in these steps, the program gets more of them.
-            code, said = run(program, f"gs://{bucket.name}/run", str(3 + kills // 6))
-            resumed += [int(step) for step in re.findall(r"Resumed from .*/checkpoint-(\d+)", said)]
-            if code != -signal.SIGKILL:
-                break
-            kills += 1
-            assert kills < 50, said
-        assert code == 0, (code, said)
-        assert kills >= 3 and resumed and resumed == sorted(resumed), (kills, resumed)
-        weight = re.search(r"^weight .*$", whole, re.MULTILINE)[0]
-        assert weight in said.splitlines(), (weight, said)
+        said = check_kills(lambda *arguments: run(program, *arguments), f"gs://{bucket.name}")
         record = json.loads(bucket.blob("run/run.json").download_as_bytes())
         steps = checkpoints(bucket, "run/" + record["run"])
         assert steps[-1] == STEPS and len(steps) == 2, steps
-    print(f"killed {kills} times, resumed on empty machines from steps {resumed}; the bits are equal: {weight}")
+    print(said)
 
 
 if __name__ == "__main__":

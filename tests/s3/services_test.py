@@ -31,6 +31,7 @@ except ImportError as missing:
     sys.exit(77)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import killed_runs  # noqa: E402
 import made_model  # noqa: E402
 
 STEPS = 12
@@ -121,24 +122,11 @@ def read(client, name):
 
 
 def check_kills(client, program):
-    _, whole = run([program, "s3://bucket/whole"])
-    kills, resumed = 0, []
-    while True:
-        # If the machine is too slow to save anything in these steps, the program gets more of them.
-        code, said = run([program, "s3://bucket/run", str(3 + kills // 6)], code=None)
-        resumed += [int(step) for step in re.findall(r"Resumed from .*/checkpoint-(\d+)", said)]
-        if code != -signal.SIGKILL:
-            break
-        kills += 1
-        assert kills < 50, said
-    assert code == 0, (code, said)
-    assert kills >= 3 and resumed and resumed == sorted(resumed), (kills, resumed)
-    weight = re.search(r"^weight .*$", whole, re.MULTILINE)[0]
-    assert weight in said.splitlines(), (weight, said)
+    said = killed_runs.check_kills(lambda *arguments: run([program, *arguments], code=None), "s3://bucket")
     record = json.loads(read(client, "run/run.json"))
     manifests = [name for name in names(client, f"run/{record['run']}") if name.endswith("/manifest.json")]
     assert len(manifests) == 2 and any(f"checkpoint-{STEPS}/" in name for name in manifests), manifests
-    print(f"killed {kills} times, resumed on empty machines from steps {resumed}; the bits are equal: {weight}")
+    print(said)
 
 
 def check_wrong_input(kind, program):
