@@ -84,7 +84,8 @@ inline std::string advice_on_adapter(std::string_view key, const std::string& va
 /// change what the tensors mean.
 inline void check_is_plain_lora(const json::Value& root) {
   constexpr std::string_view plain =
-      R"( peft_type:"LORA" task_type:"SEQ_CLS" bias:"none" use_dora:false fan_in_fan_out:false fan_in_fan_out:true )"
+      R"( peft_type:"LORA" task_type:"SEQ_CLS" bias:"none" use_dora:false )"
+      R"( fan_in_fan_out:false fan_in_fan_out:true )"
       R"( lora_bias:false use_qalora:false use_bdlora:false rank_pattern:{} alpha_pattern:{} )"
       R"( layer_replication:null target_parameters:null alora_invocation_tokens:null )"
       R"( kasa_config:null velora_config:null monteclora_config:null arrow_config:null )"

@@ -171,6 +171,13 @@ void read(const json::Value& root, std::string_view key, T& field) {
   }
 }
 
+/// Returns the key of a field that has both BERT's name and the family's own. If a file has both,
+/// BERT's counts, as in transformers.
+[[nodiscard]] inline std::string_view key_of(const json::Value& root, std::string_view berts,
+                                             std::string_view own) {
+  return root.find(berts) ? berts : own;
+}
+
 /// Returns the count under a key that only some families have, or `absent`.
 inline std::int64_t count_in(const ConfigFile& file, std::string_view key, std::int64_t absent) {
   read(file.root(), key, absent);

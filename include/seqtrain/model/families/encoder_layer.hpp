@@ -130,6 +130,12 @@ struct LayerForm {
   }
 };
 
+/// Returns the deviation of the initial weights of linear layers that add to the residual stream,
+/// in families where it falls with the number of layers (Radford et al. 2019).
+[[nodiscard]] inline double output_deviation(const weights::ModelConfig& config) {
+  return config.initializer_range / std::sqrt(2 * static_cast<double>(config.num_hidden_layers));
+}
+
 /// Makes a layer of BERT (Vaswani et al. 2017), given its linear layers of queries, keys and
 /// values.
 [[nodiscard]] inline LayerParts bert_layer(const Scope& scope, const weights::ModelConfig& config,

@@ -265,8 +265,8 @@ struct LayerTraits {
   bool pre_norm = false;
   bool gated = false;             ///< the second half of `intermediate` multiplies the activations
   bool activates_second = false;  ///< the activations are the second half's, not the first's
-  std::size_t score_parts =
-      1;           ///< number of products in a score, see `kernels::AttentionHead::parts`
+  /// The number of products in a score, see `kernels::AttentionHead::parts`.
+  std::size_t score_parts = 1;
   Rope rope = {};  ///< rotary positions of queries and keys
   /// The distance of the farthest key of a query, on either side.
   std::size_t sliding_window = std::numeric_limits<std::size_t>::max();
@@ -280,8 +280,8 @@ struct LayerTraits {
 /// `bias` are computed by operators alone.
 struct LayerParts {
   LayerTraits traits;
-  std::vector<Linear>
-      qkv;  ///< the linear layers of queries, keys and values, or one linear layer of all three
+  /// The linear layers of queries, keys and values, or one of all three.
+  std::vector<Linear> qkv;
   Linear attention_output;
   LayerNorm norm1;
   Linear intermediate, output;

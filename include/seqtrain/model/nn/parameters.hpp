@@ -50,11 +50,11 @@ struct Part {
 
 /// The adapter of a linear layer, which adds scale · x Aᵀ Bᵀ.
 struct LowRank {
-  at::Tensor a = {},
-             b = {};  ///< [rank, in] and [out, rank]; undefined if the linear layer has none
+  /// [rank, in] and [out, rank]; undefined if the linear layer has none.
+  at::Tensor a = {}, b = {};
   double scale = 0;
-  bool in_adapted =
-      false;  ///< the linear layer belongs to a part of which some linear layers have adapters
+  /// The linear layer belongs to a part of which some linear layers have adapters.
+  bool in_adapted = false;
   double dropout = 0;  ///< rate for x
   /// The dropout of the current pass by operators, for all adapters of a network.
   std::shared_ptr<Dropout> pass = {};

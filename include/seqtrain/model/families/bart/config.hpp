@@ -28,11 +28,10 @@ struct BartConfig : weights::ModelConfig {
 
 namespace detail {
 
-/// Returns the names and the defaults of BART. If a size has both BERT's and BART's name, BERT's
-/// counts, as in transformers.
+/// Returns the names and the defaults of BART.
 [[nodiscard]] inline weights::ModelConfig bart_defaults(const json::Value& root) {
   const auto key = [&](const char* berts, const char* own) {
-    return root.find(berts) ? berts : own;
+    return weights::key_of(root, berts, own);
   };
   return {.vocab_size = 50265,
           .hidden_size = 1024,

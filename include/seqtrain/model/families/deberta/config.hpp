@@ -9,11 +9,7 @@ namespace seqtrain::model {
 /// Reads the settings of the first DeBERTa. Throws `InputError` if one is missing, wrong or not
 /// supported.
 inline DebertaV2Config read_deberta_config(const weights::ConfigFile& file) {
-  DebertaV2Config config{weights::read_config(
-      file, {.vocab_size = 50265,
-             .type_vocab_size = 0,
-             .layer_norm_eps = 1e-7,
-             .keys = {.classifier_dropout = "cls_dropout", .type_vocab_size = ""}})};
+  DebertaV2Config config{weights::read_config(file, detail::deberta_defaults(50265))};
   detail::read_deberta_fields(file, config);
   bool mixes_heads = false;
   weights::read(file.root(), "talking_head", mixes_heads);

@@ -98,6 +98,14 @@ inline void check_convolution(const DebertaV2Config& config, const weights::Fiel
                std::vector<std::string>{"tanh", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu"});
 }
 
+/// Returns the defaults and keys that all versions of DeBERTa share.
+[[nodiscard]] inline weights::ModelConfig deberta_defaults(std::int64_t vocabulary) {
+  return {.vocab_size = vocabulary,
+          .type_vocab_size = 0,
+          .layer_norm_eps = 1e-7,
+          .keys = {.classifier_dropout = "cls_dropout", .type_vocab_size = ""}};
+}
+
 /// Reads the fields that all versions of DeBERTa have and BERT has not. Throws `InputError` if one
 /// is wrong or not supported.
 inline void read_deberta_fields(const weights::ConfigFile& file, DebertaV2Config& config) {
@@ -129,15 +137,11 @@ inline void read_deberta_fields(const weights::ConfigFile& file, DebertaV2Config
 /// Reads DeBERTa's settings. Throws `InputError` if one is missing, wrong or not supported.
 inline DebertaV2Config read_deberta_v2_config(const weights::ConfigFile& file) {
   const json::Value root = file.root();
-  DebertaV2Config config{weights::read_config(
-      file, {.vocab_size = 128100,
-             .hidden_size = 1536,
-             .num_hidden_layers = 24,
-             .num_attention_heads = 24,
-             .intermediate_size = 6144,
-             .type_vocab_size = 0,
-             .layer_norm_eps = 1e-7,
-             .keys = {.classifier_dropout = "cls_dropout", .type_vocab_size = ""}})};
+  auto defaults = detail::deberta_defaults(128100);
+  defaults.hidden_size = 1536;
+  defaults.num_hidden_layers = defaults.num_attention_heads = 24;
+  defaults.intermediate_size = 6144;
+  DebertaV2Config config{weights::read_config(file, defaults)};
   detail::read_deberta_fields(file, config);
   weights::read(root, "share_att_key", config.share_att_key);
   detail::read_words(root, "norm_rel_ebd",

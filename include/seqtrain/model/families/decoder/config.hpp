@@ -58,6 +58,13 @@ struct DecoderConfig : weights::ModelConfig {
           .may_have_silu = true};
 }
 
+/// Throws `InputError` unless a head can have rotary positions, which turn pairs of numbers.
+inline void check_even_head(const weights::ConfigFile& file, std::int64_t head_size) {
+  weights::FieldCheck{file.name()}.require(
+      head_size % 2 == 0, "head_dim",
+      "rotary positions need heads of an even size, not " + std::to_string(head_size));
+}
+
 /// Reads the fields that all decoders have. `key_heads` and `head_size` are the values if keys are
 /// absent: 0 for as many heads as queries have, and for their share of the hidden states. Layers
 /// have neither positions nor windows yet.
@@ -76,9 +83,7 @@ struct DecoderConfig : weights::ModelConfig {
   check.require(config.num_attention_heads % config.key_heads == 0, "num_key_value_heads",
                 std::to_string(config.key_heads) + " does not divide num_attention_heads, " +
                     std::to_string(config.num_attention_heads));
-  check.require(
-      config.head_size % 2 == 0, "head_dim",
-      "rotary positions need heads of an even size, not " + std::to_string(config.head_size));
+  check_even_head(file, config.head_size);
   config.layers.resize(static_cast<std::size_t>(config.num_hidden_layers));
   return config;
 }

@@ -9,6 +9,7 @@
 #include <seqtrain/model/families/eurobert/config.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/token_pooling.hpp>
 
 namespace seqtrain::model {
 
@@ -29,7 +30,7 @@ class EuroBertHead {
   at::Tensor operator()(const at::Tensor& states, Dropout&) const {
     const at::Tensor logits = classifier_(at::gelu(dense_(states)));
     if (!takes_tokens_) return logits;
-    const at::Tensor is_token = states.ne(0).any(-1, /*keepdim=*/true);
+    const at::Tensor is_token = has_token(states);
     return logits.mul(is_token).sum(1).div(is_token.sum(1));
   }
 

@@ -19,12 +19,11 @@ struct Gpt2Config : weights::ModelConfig {
   }
 };
 
-/// Reads GPT-2's settings. If a size has both BERT's and GPT-2's name, BERT's counts, as in
-/// transformers. Throws `InputError` if one is wrong or not supported.
+/// Reads GPT-2's settings. Throws `InputError` if one is wrong or not supported.
 inline Gpt2Config read_gpt2_config(const weights::ConfigFile& file) {
   const json::Value root = file.root();
   const auto key = [&](const char* berts, const char* own) {
-    return root.find(berts) ? berts : own;
+    return weights::key_of(root, berts, own);
   };
   weights::ModelConfig defaults{
       .vocab_size = 50257,

@@ -7,7 +7,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/model/families/decoder/decoder.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/families/gpt2/config.hpp>
@@ -32,17 +31,16 @@ namespace detail {
     traits.score_scale = (config.scales_scores ? 1 / std::sqrt(size) : 1) /
                          (config.scales_by_layer ? static_cast<double>(i + 1) : 1);
   }
-  // What adds to the residual begins smaller in deep networks, as in transformers.
-  const double deviation =
-      config.initializer_range / std::sqrt(2 * static_cast<double>(config.num_hidden_layers));
   const auto place = [&](std::string_view name) { return (scope / name).transposed(); };
-  const auto adding = [&](std::string_view name) { return place(name).initialised({deviation}); };
+  const auto output_place = [&](std::string_view name) {
+    return place(name).initialised({output_deviation(config)});
+  };
   const LayerNorm norm1{scope / "ln_1", hidden, config.layer_norm_eps};
   const Linear qkv{place("attn.c_attn"), hidden, 3 * hidden};
-  const Linear attention_output{adding("attn.c_proj"), hidden, hidden};
+  const Linear attention_output{output_place("attn.c_proj"), hidden, hidden};
   const LayerNorm norm2{scope / "ln_2", hidden, config.layer_norm_eps};
   const Linear intermediate{place("mlp.c_fc"), hidden, inner};
-  const Linear output{adding("mlp.c_proj"), inner, hidden};
+  const Linear output{output_place("mlp.c_proj"), inner, hidden};
   return {traits, {qkv}, attention_output, norm1, intermediate, output, norm2};
 }
 

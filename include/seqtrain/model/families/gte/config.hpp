@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <seqtrain/model/families/nomic_bert/config.hpp>
+#include <seqtrain/model/families/rotary_bert/config.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 

@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include <seqtrain/model/families/bert/bert.hpp>
-#include <seqtrain/model/families/bert/embeddings.hpp>
-#include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/families/gte/config.hpp>
+#include <seqtrain/model/families/rotary_bert/rotary_bert.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/layers.hpp>
@@ -16,29 +14,17 @@ namespace seqtrain::model {
 
 /// GTE (Zhang et al. 2024): BERT with rotary positions and gates. One linear layer computes the
 /// gates and then what the activation takes.
-struct Gte : BertFamily<Gte, RotaryBertConfig> {
+struct Gte : RotaryBertFamily<Gte> {
   static constexpr std::string_view model_type = "gte";
   static constexpr std::string_view prefix = "gte";
   static constexpr std::string_view classifier = "GteForSequenceClassification";
+  static constexpr bool drops_gates = true;
 
   static constexpr auto read_config = read_gte_config;
 
-  static EmbeddingForm embedding_form(const Config&) { return {.positions = false}; }
-
   static HeadForm head_form(const Config&) { return {.dense = "gte.pooler.dense"}; }
 
-  /// Makes the layers.
-  static LayerStack layer_stack(const Scope& scope, const Config& config) {
-    EncoderLayers all{
-        .layers = {}, .dropout = LayerForm{}.dropout(config), .mean_pooling = config.mean_pooling};
-    all.dropout.gates = config.hidden_dropout_prob;
-    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
-      all.layers.push_back(layer((scope / "encoder.layer").layer(i), config));
-    }
-    return LayerStack{all};
-  }
-
- private:
+  /// Makes a layer.
   static LayerParts layer(const Scope& scope, const Config& config) {
     const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
     const std::int64_t all_heads = config.num_attention_heads * config.head_size;

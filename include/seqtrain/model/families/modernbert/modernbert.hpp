@@ -29,11 +29,6 @@ namespace seqtrain::model {
   return scope.initialised({deviation, config.initializer_cutoff_factor});
 }
 
-/// Returns the deviation of linear layers that add to the residual stream.
-[[nodiscard]] inline double output_deviation(const ModernBertConfig& config) {
-  return config.initializer_range / std::sqrt(2 * static_cast<double>(config.num_hidden_layers));
-}
-
 /// Makes attention and a gated feed-forward network (Shazeer 2020). Each reads what a norm makes of
 /// the residual; the norm of the layer's result is still to be set.
 [[nodiscard]] inline LayerParts modernbert_layer(const Scope& scope, const ModernBertConfig& config,

@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include <seqtrain/model/families/bert/bert.hpp>
-#include <seqtrain/model/families/bert/embeddings.hpp>
-#include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/families/nomic_bert/config.hpp>
+#include <seqtrain/model/families/rotary_bert/rotary_bert.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/layers.hpp>
@@ -16,29 +14,18 @@ namespace seqtrain::model {
 
 /// Nomic BERT (Nussbaum et al. 2024): BERT with rotary positions and gates. Its files have one
 /// linear layer of queries, keys and values, whose names are those of the first version.
-struct NomicBert : BertFamily<NomicBert, RotaryBertConfig> {
+struct NomicBert : RotaryBertFamily<NomicBert> {
   static constexpr std::string_view model_type = "nomic_bert";
   static constexpr std::string_view prefix = "nomic_bert";
   static constexpr std::string_view classifier = "NomicBertForSequenceClassification";
+  static constexpr std::string_view layers = "encoder.layers";
   static constexpr std::string_view embedding_norm = "emb_ln";
 
   static constexpr auto read_config = read_nomic_bert_config;
 
-  static EmbeddingForm embedding_form(const Config&) { return {.positions = false}; }
-
   static HeadForm head_form(const Config&) { return {.dense = "nomic_bert.pooler.dense"}; }
 
-  /// Makes the layers.
-  static LayerStack layer_stack(const Scope& scope, const Config& config) {
-    EncoderLayers all{
-        .layers = {}, .dropout = LayerForm{}.dropout(config), .mean_pooling = config.mean_pooling};
-    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
-      all.layers.push_back(layer((scope / "encoder.layers").layer(i), config));
-    }
-    return LayerStack{all};
-  }
-
- private:
+  /// Makes a layer.
   static LayerParts layer(const Scope& scope, const Config& config) {
     const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
     const std::int64_t all_heads = config.num_attention_heads * config.head_size;
