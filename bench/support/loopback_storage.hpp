@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include <seqtrain/core/crc32c.hpp>
-#include <seqtrain/gcs/object_info.hpp>
+#include <seqtrain/http/base64.hpp>
 
 namespace seqtrain::bench {
 
@@ -167,7 +167,7 @@ class LoopbackStorage {
 
   static std::string describe(const Object& object) {
     return R"({"name": "name", "bucket": "bucket", "generation": "1", "metageneration": "1", "size": ")" +
-           std::to_string(object.size) + R"(", "crc32c": ")" + gcs::crc32c_text(object.checksum) +
+           std::to_string(object.size) + R"(", "crc32c": ")" + http::base64_of(object.checksum.value()) +
            R"("})";
   }
 
@@ -182,7 +182,7 @@ class LoopbackStorage {
     if (partial)
       text += "Content-Range: bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
               std::to_string(content_.size()) + "\r\n";
-    text += "X-Goog-Hash: crc32c=" + gcs::crc32c_text(content_.checksum()) + "\r\n\r\n";
+    text += "X-Goog-Hash: crc32c=" + http::base64_of(content_.checksum().value()) + "\r\n\r\n";
     if (!write(connection, text)) return false;
     for (auto at = first; at <= last;) {
       const auto piece = content_.piece(at).substr(
