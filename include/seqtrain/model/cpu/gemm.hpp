@@ -13,9 +13,11 @@
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/float_product.hpp>
 #include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/kernels/tile_product.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -94,6 +96,14 @@ inline bool has_bf16_kernels() {
   return works;
 }
 
+/// Tells whether products are computed by `kernels::multiply_floats`.
+template <class T>
+[[nodiscard]] bool multiplies_itself() {
+  static const bool answer =
+      kernels::has_float_products() && (sizeof(T) == sizeof(float) || !has_bf16_kernels());
+  return answer;
+}
+
 template <class T>
 void product(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t ld_a,
              const T* b, float* c, std::int64_t ld_c, bool accumulate) {
@@ -119,9 +129,10 @@ struct TileGuard {
 };
 
 /// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b. Rows of a and c are `ld_a` and
-/// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). Without tiles it
-/// uses oneDNN's batch-reduced product, which keeps a kernel for each shape that it has met, so m
-/// is divided into blocks. k is divided into blocks whose part of b stays in the first-level cache.
+/// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). Without tiles and
+/// without products of its own it uses oneDNN's batch-reduced product, which keeps a kernel for
+/// each shape that it has met, so m is divided into blocks. k is divided into blocks whose part of
+/// b stays in the first-level cache.
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
                     float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {
@@ -132,6 +143,12 @@ void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, 
     }
   }
 #endif
+  if (detail::multiplies_itself<T>()) {
+    thread_local Buffer<float> scratch;
+    return kernels::multiply_floats(
+        m, k, a, ld_a, b, columns, c, ld_c, accumulate,
+        scratch.reserve(kernels::float_product::scratch<T>(m, columns)));
+  }
   constexpr std::size_t m_block = sizeof(T) == sizeof(Bf16) ? 256 : 64;
   constexpr std::size_t k_block = sizeof(T) == sizeof(Bf16) ? 768 : 128;
   const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
