@@ -170,16 +170,16 @@ TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {
     }
     EXPECT_EQ(factors.excess[column], 128 * sum);
   }
-  EXPECT_EQ(factors.weight(2, 3), 127);
+  EXPECT_EQ(factors.weight(2, 3), largest_int8_weight());
   EXPECT_EQ(factors.scales[7], 0);
 }
 
 /// Fills factors with bytes at the ends of their range, at which saturating instructions would
-/// fail.
-void fill_extremes(Factors& factors) {
+/// fail. The weights are `most` in magnitude.
+void fill_extremes(Factors& factors, std::int32_t most) {
   for (std::size_t i = 0; i < factors.bytes.size(); ++i) factors.bytes[i] = i % 7 == 0 ? 1 : 255;
   for (std::size_t i = 0; i < factors.weights.size(); ++i) {
-    factors.weights[i] = static_cast<std::int8_t>(i % 3 == 0 ? -127 : 127);
+    factors.weights[i] = static_cast<std::int8_t>(i % 3 == 0 ? -most : most);
   }
   std::fill(factors.row_scales.begin(), factors.row_scales.end(), 1.0F);
   std::fill(factors.scales.begin(), factors.scales.end(), 1.0F);
@@ -202,7 +202,7 @@ TEST(Int8, ProductsAreExact) {
   for (const std::size_t rows : {1U, 2U, 3U, 5U, 6U, 7U, 17U}) {
     for (const std::size_t k : {4U, 64U, 384U}) {
       Factors factors{rows, k};
-      fill_extremes(factors);
+      fill_extremes(factors, largest_int8_weight());
       std::vector<float> y(rows * int8_columns, -1);
       float* const to = y.data();
       multiply_int8(
@@ -217,6 +217,15 @@ TEST(Int8, ProductsAreExact) {
         EXPECT_EQ(portable[i], expected);
       }
     }
+  }
+}
+
+TEST(Int8, PortableProductsAreExactForAllWeights) {
+  Factors factors{3, 64};
+  fill_extremes(factors, 127);
+  const auto sums = sums_by<dot::BytesAsHalves>(factors);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    EXPECT_EQ(sums[i], factors.sum(i / int8_columns, i % int8_columns));
   }
 }
 

@@ -35,6 +35,33 @@ struct Bytes {
   }
 };
 
+/// Adds the products of four unsigned bytes and four signed ones, of at most `most` in magnitude,
+/// to an int32, by AVX2's instruction for pairs of bytes. Larger ones would saturate its 16-bit
+/// sums.
+struct SmallBytes {
+  static constexpr std::int32_t most = 63;
+  static_assert(2 * 255 * most < 1 << 15);
+  static constexpr bool is_light = true;
+  template <class Ints>
+  using Words = Ints;
+
+  /// Prepares a vector of words of b for `add`.
+  template <class Ints>
+  SEQTRAIN_INLINE static void prepare(const Ints& word, Ints& words) {
+    words = word;
+  }
+  template <class Ints>
+  SEQTRAIN_INLINE static void add([[maybe_unused]] Ints& sums, [[maybe_unused]] std::uint32_t a,
+                                  [[maybe_unused]] const Ints& words) {
+#if SEQTRAIN_HAS_CLONES
+    Ints products = Ints{} + static_cast<std::int32_t>(a);
+    instruction::multiply_byte_pairs(products, words);
+    instruction::multiply_pairs(products, Ints{} + 0x00010001);
+    sums += products;
+#endif
+  }
+};
+
 /// Adds the products of four unsigned and four signed bytes to an int32 on any processor, by 16-bit
 /// products, which do not saturate.
 struct BytesAsHalves {

@@ -74,6 +74,13 @@ void multiply_pairs(Width<16>::Ints& a, const Width<16>::Ints& b) {
   asm("vpmaddwd %1, %0, %0" : "+v"(a) : "v"(b));
 }
 
+/// Replaces each pair of unsigned bytes in a by the 16-bit sum of their products with the pair of
+/// signed bytes in b. The sum saturates.
+SEQTRAIN_INSTRUCTION("arch=x86-64-v3")
+void multiply_byte_pairs(Width<8>::Ints& a, const Width<8>::Ints& b) {
+  asm("vpmaddubsw %1, %0, %0" : "+x"(a) : "x"(b));
+}
+
 // clang 14's __builtin_cpu_supports does not know the next two.
 
 /// Tells whether the processor has `add_byte_products` for Width<8>.

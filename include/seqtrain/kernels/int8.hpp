@@ -42,6 +42,27 @@ inline bool has_int8_instructions() {
   return result;
 }
 
+/// Tells whether products of bytes are computed by `dot::SmallBytes`, for vectors of `width`
+/// numbers.
+template <std::size_t width>
+SEQTRAIN_INLINE bool multiplies_small_bytes() {
+#if SEQTRAIN_HAS_CLONES
+  if constexpr (width == 8) return !instruction::has_avx_vnni();
+#endif
+  return false;
+}
+
+/// Returns the largest magnitude of a quantized weight: 127, or less where the processor's products
+/// of bytes would saturate.
+inline std::int32_t largest_int8_weight() {
+  std::int32_t result = 127;
+  std::int32_t* const answer = &result;
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    if (multiplies_small_bytes<width>()) *answer = dot::SmallBytes::most;
+  });
+  return result;
+}
+
 /// Quantized rows of activations: x is about (byte - 128) times the scale of its row.
 struct QuantizedRows {
   std::uint8_t* bytes;  ///< [rows, n]
@@ -53,10 +74,12 @@ struct QuantizedRows {
   }
 };
 
-/// Quantizes each row of x [rows, n]: the scale is max |x| / 127 of that row, NaN if a number is,
-/// so that a row's bytes do not depend on the others. n is a multiple of 16.
+/// Quantizes each row of x [rows, n]: the scale is max |x| / `most` of that row, NaN if a number
+/// is, so that a row's bytes do not depend on the others. n is a multiple of 16.
 template <class T>
-void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& to) {
+void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& to,
+                   std::int32_t most = 127) {
+  const auto levels = static_cast<float>(most);
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     using Ints = typename Width<width>::Ints;
     constexpr float round = 12582912.0F;  // 1.5 * 2^23: adding it leaves an integer
@@ -71,8 +94,8 @@ void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedR
       }
       fold<width / 2>(peaks, rise);
       const auto peak = std::bit_cast<float>(static_cast<std::int32_t>(peaks[0]));
-      const float factor = peak > 0 ? 127 / peak : 0;
-      to.scales[row] = peak / 127;
+      const float factor = peak > 0 ? levels / peak : 0;
+      to.scales[row] = peak / levels;
       for (std::size_t i = 0; i < n; i += width) {
         load(x + row * n + i, in);
         const Ints q = reinterpret_cast<Ints>(in * factor + round) - zero;
@@ -115,15 +138,16 @@ struct Int8Panel {
   std::int8_t* weights;  ///< [k / 4][columns][4]
   std::int32_t*
       excess;     ///< [columns], the part of each sum that comes from the activations' offset
-  float* scales;  ///< [columns], max |weight| / 127
+  float* scales;  ///< [columns], max |weight| / `largest_int8_weight()`
 };
 
 /// Quantizes and packs the weights [columns, k] of a panel. k is a multiple of 16.
 inline void quantize_panel(const float* weights, std::size_t k, std::size_t columns,
                            const Int8Panel& to) {
+  const std::int32_t most = largest_int8_weight();
   std::vector<std::uint8_t> bytes(k);
   for (std::size_t column = 0; column < columns; ++column) {
-    quantize_rows(weights + column * k, 1, k, {bytes.data(), to.scales + column});
+    quantize_rows(weights + column * k, 1, k, {bytes.data(), to.scales + column}, most);
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < k; ++i) {
       const std::int32_t q = bytes[i] - int8_offset;
@@ -153,8 +177,8 @@ SEQTRAIN_INLINE void give_scaled(const QuantizedRows& x, const Int8Panel& panel,
 
 /// Computes y = x W^T for [rows, columns] and calls use(row, column, y) with each vector of y. x is
 /// `quantized` [rows, k], and W the panel's weights. columns is a multiple of `multiple`, which is
-/// a multiple of 16. The sums of bytes are exact on every processor. `use` is a lambda marked
-/// SEQTRAIN_INLINE_LAMBDA that captures by copy.
+/// a multiple of 16. The sums of bytes are exact, if no weight is above `largest_int8_weight()`.
+/// `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
 template <std::size_t multiple = lanes, class Use>
 void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, const Int8Panel& panel,
                    std::size_t columns, Use use) {
@@ -167,6 +191,11 @@ void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, cons
     if constexpr (width > 4) {
       if (has_int8_instructions<width>()) {
         return dot_product<dot::Bytes, Ints, multiple>(factors, rows, columns, scaled);
+      }
+    }
+    if constexpr (width == 8) {
+      if (multiplies_small_bytes<width>()) {
+        return dot_product<dot::SmallBytes, Ints, multiple>(factors, rows, columns, scaled);
       }
     }
     dot_product<dot::BytesAsHalves, Ints, multiple>(factors, rows, columns, scaled);
