@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <seqtrain/text/avx2.hpp>
 #include <seqtrain/text/avx512.hpp>
 #include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/pre_tokenizers/bit_positions.hpp>
@@ -71,6 +72,41 @@ inline ByteClasses classify_sse2(const char* in, char* out, bool lowercase) noex
   return classes;
 }
 
+/// Does the work of `classify_plain` for whole blocks with AVX2, 32 bytes at a time.
+SEQTRAIN_TEXT_AVX2 inline void classify_avx2(const char* in, std::size_t blocks, char* out,
+                                             bool lowercase, ByteClasses* classes) noexcept {
+  const __m256i case_bit = _mm256_set1_epi8(0x20), change = _mm256_set1_epi8(lowercase ? 0x20 : 0);
+  const __m256i a = _mm256_set1_epi8('a'), letters = _mm256_set1_epi8('z' - 'a');
+  const __m256i zero = _mm256_set1_epi8('0'), digits = _mm256_set1_epi8(9);
+  const __m256i space = _mm256_set1_epi8(' '), tab = _mm256_set1_epi8('\t');
+  const __m256i feed = _mm256_set1_epi8('\n'), carriage = _mm256_set1_epi8('\r');
+  const __m256i del = _mm256_set1_epi8(0x7F);
+  for (; blocks > 0; --blocks, ++classes) {
+    std::uint64_t others = 0, punctuations = 0;
+    for (int i = 0; i < 64; i += 32, in += 32, out += 32) {
+      const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
+      const __m256i from_a = _mm256_sub_epi8(_mm256_or_si256(x, case_bit), a);
+      const __m256i letter = _mm256_cmpeq_epi8(_mm256_min_epu8(from_a, letters), from_a);
+      const __m256i from_zero = _mm256_sub_epi8(x, zero);
+      const __m256i digit = _mm256_cmpeq_epi8(_mm256_min_epu8(from_zero, digits), from_zero);
+      const __m256i graphic =
+          _mm256_andnot_si256(_mm256_cmpeq_epi8(x, del), _mm256_cmpgt_epi8(x, space));
+      const __m256i punctuation = _mm256_andnot_si256(_mm256_or_si256(letter, digit), graphic);
+      const __m256i breaks =
+          _mm256_or_si256(_mm256_cmpeq_epi8(x, feed), _mm256_cmpeq_epi8(x, carriage));
+      const __m256i blanks =
+          _mm256_or_si256(_mm256_cmpeq_epi8(x, space), _mm256_cmpeq_epi8(x, tab));
+      const __m256i other = _mm256_or_si256(punctuation, _mm256_or_si256(breaks, blanks));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                          _mm256_or_si256(x, _mm256_and_si256(letter, change)));
+      const auto bits = [](int mask) { return std::uint64_t{static_cast<std::uint32_t>(mask)}; };
+      others |= bits(_mm256_movemask_epi8(other)) << i;
+      punctuations |= bits(_mm256_movemask_epi8(punctuation)) << i;
+    }
+    *classes = {.word = ~others, .punctuation = punctuations};
+  }
+}
+
 /// Does the work of `classify` with AVX-512.
 SEQTRAIN_TEXT_AVX512 inline void classify_avx512(std::string_view text, char* out, bool lowercase,
                                                  ByteClasses* classes) noexcept {
@@ -105,6 +141,13 @@ inline void classify(std::string_view text, char* out, bool lowercase,
                      ByteClasses* classes) noexcept {
 #if defined(__x86_64__)
   if (has_avx512()) return classify_avx512(text, out, lowercase, classes);
+  if (has_avx2()) {
+    const std::size_t blocks = text.size() / 64;
+    classify_avx2(text.data(), blocks, out, lowercase, classes);
+    text.remove_prefix(64 * blocks);
+    out += 64 * blocks;
+    classes += blocks;
+  }
   constexpr auto classify_block = classify_sse2;
 #else
   constexpr auto classify_block = classify_plain;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <seqtrain/text/avx2.hpp>
 #include <seqtrain/text/avx512.hpp>
 
 namespace seqtrain::text {
@@ -32,6 +33,25 @@ inline std::uint16_t* write_positions(std::uint64_t bits, std::size_t at,
 }
 
 #if defined(__x86_64__)
+/// Does the work of `write_all_positions` with AVX2's instructions for single bits. It may write up
+/// to 16 values past the end.
+SEQTRAIN_TEXT_AVX2 inline std::uint16_t* write_all_positions_avx2(const std::uint64_t* blocks,
+                                                                  std::size_t count,
+                                                                  std::uint16_t* out) noexcept {
+  for (std::size_t block = 0; block < count; ++block) {
+    std::uint64_t bits = blocks[block];
+    std::uint16_t* to = out;
+    out += _mm_popcnt_u64(bits);
+    do {
+      for (int i = 0; i < 16; ++i) {
+        *to++ = static_cast<std::uint16_t>(64 * block + _tzcnt_u64(bits));
+        bits = _blsr_u64(bits);
+      }
+    } while (bits != 0);
+  }
+  return out;
+}
+
 /// Does the work of `write_all_positions` with AVX-512. It may write up to 32 values past the end.
 SEQTRAIN_TEXT_AVX512 inline std::uint16_t* write_all_positions_avx512(const std::uint64_t* blocks,
                                                                       std::size_t count,
@@ -64,6 +84,7 @@ inline std::uint16_t* write_all_positions(const std::uint64_t* blocks, std::size
                                           std::uint16_t* out) noexcept {
 #if defined(__x86_64__)
   if (has_avx512()) return write_all_positions_avx512(blocks, count, out);
+  if (has_avx2()) return write_all_positions_avx2(blocks, count, out);
 #endif
   for (std::size_t block = 0; block < count; ++block) {
     out = write_positions(blocks[block], 64 * block, out);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <seqtrain/text/avx2.hpp>
 #include <seqtrain/text/avx512.hpp>
 #include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/pre_tokenizers/bit_positions.hpp>
@@ -72,6 +73,39 @@ inline ByteLevelClasses classify_byte_level_sse2(const char* in) noexcept {
   return classes;
 }
 
+/// Does the work of `classify_byte_level_plain` for `blocks` blocks with AVX2, 32 bytes at a time.
+SEQTRAIN_TEXT_AVX2 inline void classify_byte_level_avx2(const char* in, std::size_t blocks,
+                                                        ByteLevelClasses* out) noexcept {
+  const __m256i lower_case = _mm256_set1_epi8(0x20);
+  const __m256i a = _mm256_set1_epi8('a'), letters = _mm256_set1_epi8('z' - 'a');
+  const __m256i zero = _mm256_set1_epi8('0'), digits = _mm256_set1_epi8(9);
+  const __m256i tab = _mm256_set1_epi8('\t'), breaks = _mm256_set1_epi8('\r' - '\t');
+  const __m256i space = _mm256_set1_epi8(' '), apostrophe = _mm256_set1_epi8('\'');
+  for (; blocks > 0; --blocks, ++out) {
+    ByteLevelClasses classes;
+    for (int i = 0; i < 64; i += 32, in += 32) {
+      const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
+      const __m256i from_a = _mm256_sub_epi8(_mm256_or_si256(x, lower_case), a);
+      const __m256i from_zero = _mm256_sub_epi8(x, zero), from_tab = _mm256_sub_epi8(x, tab);
+      const __m256i is_space = _mm256_cmpeq_epi8(x, space);
+      const __m256i is_break = _mm256_cmpeq_epi8(_mm256_min_epu8(from_tab, breaks), from_tab);
+      const __m256i letter = _mm256_cmpeq_epi8(_mm256_min_epu8(from_a, letters), from_a);
+      const __m256i digit = _mm256_cmpeq_epi8(_mm256_min_epu8(from_zero, digits), from_zero);
+      const __m256i quote = _mm256_cmpeq_epi8(x, apostrophe);
+      const auto bits = [i](int mask) {
+        return std::uint64_t{static_cast<std::uint32_t>(mask)} << i;
+      };
+      classes.letter |= bits(_mm256_movemask_epi8(letter));
+      classes.number |= bits(_mm256_movemask_epi8(digit));
+      classes.whitespace |= bits(_mm256_movemask_epi8(_mm256_or_si256(is_space, is_break)));
+      classes.space |= bits(_mm256_movemask_epi8(is_space));
+      classes.apostrophe |= bits(_mm256_movemask_epi8(quote));
+      classes.beyond_ascii |= bits(_mm256_movemask_epi8(x));
+    }
+    *out = classes;
+  }
+}
+
 /// Does the work of `classify_byte_level_plain` for `blocks` blocks with AVX-512.
 SEQTRAIN_TEXT_AVX512 inline void classify_byte_level_avx512(const char* in, std::size_t blocks,
                                                             ByteLevelClasses* out) noexcept {
@@ -98,6 +132,7 @@ inline void classify_byte_level(const char* in, std::size_t blocks,
                                 ByteLevelClasses* out) noexcept {
 #if defined(__x86_64__)
   if (has_avx512()) return classify_byte_level_avx512(in, blocks, out);
+  if (has_avx2()) return classify_byte_level_avx2(in, blocks, out);
 #endif
   for (; blocks > 0; --blocks, in += 64, ++out) {
 #if defined(__x86_64__)

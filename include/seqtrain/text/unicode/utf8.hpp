@@ -43,9 +43,15 @@ namespace seqtrain::text {
   if (has_avx512()) return ascii_length_avx512(text);
 #endif
   std::size_t i = 0;
-  for (std::uint64_t word = 0; i + sizeof word <= text.size(); i += sizeof word) {
-    std::memcpy(&word, text.data() + i, sizeof word);
-    if ((word & 0x8080808080808080) != 0) break;
+  constexpr std::size_t size = 16;
+  const auto is_ascii = [&](std::size_t at) {
+    std::uint64_t words[2];
+    std::memcpy(words, text.data() + at, size);
+    return ((words[0] | words[1]) & 0x8080808080808080) == 0;
+  };
+  while (i + size <= text.size() && is_ascii(i)) i += size;
+  if (text.size() >= size && i + size > text.size() && is_ascii(text.size() - size)) {
+    return text.size();
   }
   while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
   return i;
