@@ -19,7 +19,7 @@ struct Product {
   std::vector<T> a, b;
 
   /// Makes whole numbers from -`largest` to `largest`, or numbers with fractions if it is 0.
-  Product(std::size_t row_count, std::size_t depth, std::size_t width, int largest)
+  Product(std::size_t row_count, std::size_t depth, std::size_t width, float largest)
       : rows{row_count}, k{depth}, columns{width}, b(k * columns) {
     std::uint32_t state = 7;
     const auto fill = [&](std::vector<float>& numbers, std::size_t count) {
