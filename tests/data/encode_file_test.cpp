@@ -193,6 +193,49 @@ TEST(EncodeFile, RefusesOptionsOutOfRange) {
   EXPECT_THROW(encode(text, {.encode = {.max_length = 0}}), InputError);
 }
 
+TEST(EncodeFile, MakesARowOfEachTextIfTheyAreApart) {
+  const std::string text =
+      "{\"gold_label\":\"contradiction\",\"sentence1\":\"ab\",\"sentence2\":\"c\"}\n"
+      "{\"gold_label\":\"entailment\",\"sentence1\":\"x\",\"sentence2\":\"yz\"}\n";
+  const auto apart = encode(text, {.texts = Texts::apart});
+  ASSERT_EQ(apart.set.size(), 4U);
+  EXPECT_EQ(row_of(apart.set, 0), (std::vector<std::int32_t>{300, 'a', 'b', 301}));
+  EXPECT_EQ(row_of(apart.set, 1), (std::vector<std::int32_t>{300, 'c', 301}));
+  EXPECT_EQ(row_of(apart.set, 3), (std::vector<std::int32_t>{300, 'y', 'z', 301}));
+  EXPECT_EQ(apart.set.first_segment(1), 3U);
+  EXPECT_EQ(apart.set.label(0), 2);
+  EXPECT_EQ(apart.set.label(1), 2);
+  EXPECT_EQ(apart.set.label(2), 0);
+  const auto half = encode(many_records(10), {.texts = Texts::apart, .fraction = 0.3});
+  EXPECT_EQ(half.set.size(), 6U);
+  EXPECT_EQ(problem_of([] {
+              (void)encode(
+                  "{\"text\":\"a\",\"text_pair\":\"b\",\"label\":0}\n"
+                  "{\"text\":\"a\",\"label\":0}\n",
+                  {.texts = Texts::apart});
+            }),
+            "f:2: has one text, and each example needs two; name the field of the second one with "
+            "--pair-field");
+}
+
+TEST(EncodeFile, IgnoresLabelsIfThereAreToBeNone) {
+  const std::string text = "{\"text\":\"ab\",\"label\":\"odd\"}\n{\"text\":\"c\",\"label\":7}\n";
+  const auto odd = [](const Example& example) { return example.label == "odd"; };
+  for (const bool filters : {false, true}) {
+    EncodeFileOptions options{.read = {.label_optional = true}};
+    if (filters) options.read.reads = odd;
+    const auto encoded =
+        tests::encode_text({.text = text, .name = "f"}, tokenizer, Labels::none(), options);
+    ASSERT_EQ(encoded.set.size(), filters ? 1U : 2U);
+    EXPECT_EQ(encoded.left_out, 0U);
+    for (std::size_t row = 0; row < encoded.set.size(); ++row) EXPECT_EQ(encoded.set.label(row), 0);
+  }
+  const auto unlabelled =
+      tests::encode_text({.text = "{\"text\":\"ab\"}\n", .name = "f"}, tokenizer, Labels::none(),
+                         {.read = {.label_optional = true}});
+  EXPECT_EQ(unlabelled.set.label(0), 0);
+}
+
 TEST(EncodeFile, ReadsWithoutLabels) {
   const auto encoded = encode("{\"text\":\"a\"}\n{\"text\":\"b\"}", {.read = {.labelled = false}});
   EXPECT_EQ(encoded.set.size(), 2u);

@@ -104,6 +104,15 @@ TEST(Labels, RefuseNamesThatAreNone) {
   EXPECT_THROW((Labels{{"a", "b", "a"}}), InputError);
 }
 
+TEST(Labels, OfAModelScoredByItsLossAreOneWithoutTargets) {
+  const Labels none = Labels::none();
+  EXPECT_EQ(none.problem_type(), ProblemType::loss_alone);
+  EXPECT_EQ(none.size(), 1U);
+  EXPECT_EQ(none.targets(), 0U);
+  EXPECT_FALSE(has_labels(none.problem_type()));
+  EXPECT_THROW((Labels{{"a", "b"}, ProblemType::loss_alone}), InputError);
+}
+
 TEST(Labels, OfRegressionAreOne) {
   EXPECT_EQ(Labels::regression().size(), 1U);
   EXPECT_EQ(Labels::regression().targets(), 1U);

@@ -97,6 +97,22 @@ TEST(VisitExamples, CountsNoRecordsOfASplitThatAreLeftOut) {
             (std::array<std::size_t, 4>{0, 1, 0, 1}));
 }
 
+TEST(VisitExamples, LeavesOutWhatIsNotRead) {
+  const tests::TemporaryDirectory directory;
+  const auto file =
+      tests::write_file(directory / "dev.jsonl",
+                        "{\"text\":\"a\",\"label\":\"odd\"}\n{\"text\":\"b\",\"label\":\"even\"}\n"
+                        "{\"text\":\"c\",\"label\":\"odd\"}\n");
+  std::string seen;
+  const auto odd = [](const Example& example) { return example.label == "odd"; };
+  visit_examples(file, {.label_optional = true, .reads = odd}, Labels::none(),
+                 [&](const ExamplePlace& place, const Example& example) {
+                   seen += std::string{example.text} + std::to_string(place.row) +
+                           std::to_string(place.record) + " ";
+                 });
+  EXPECT_EQ(seen, "a01 c13 ");
+}
+
 TEST(VisitExamples, RefusesAnUnknownSplit) {
   const tests::TemporaryDirectory directory;
   const auto file =

@@ -14,16 +14,18 @@ namespace seqtrain {
 /// The kind of task that a model's outputs are for. The first three are values of `problem_type` in
 /// a Hugging Face config.json.
 enum class ProblemType {
-  single_label,      ///< each example has one of several labels
-  regression,        ///< each example has a number
-  multi_label,       ///< each example has any number of several labels
-  language_modeling  ///< the model predicts each word from the words before it
+  single_label,       ///< each example has one of several labels
+  regression,         ///< each example has a number
+  multi_label,        ///< each example has any number of several labels
+  language_modeling,  ///< the model predicts each word from the words before it
+  loss_alone          ///< the model has a loss and no predictions; examples need no labels
 };
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 4> problem_types{
-    "single_label_classification", "regression", "multi_label_classification", "language_modeling"};
+inline constexpr std::array<std::string_view, 5> problem_types{
+    "single_label_classification", "regression", "multi_label_classification", "language_modeling",
+    "loss_alone"};
 inline constexpr std::size_t classifier_types = 3;
 
 }  // namespace detail
@@ -40,7 +42,8 @@ inline constexpr std::size_t classifier_types = 3;
 
 /// Tells whether a task of that type may have `count` labels.
 [[nodiscard]] constexpr bool allows_labels(ProblemType type, std::size_t count) {
-  return type == ProblemType::regression ? count == 1 : count >= 2;
+  const bool has_one = type == ProblemType::regression || type == ProblemType::loss_alone;
+  return has_one ? count == 1 : count >= 2;
 }
 
 /// Returns the type of a classifier with that name, or nothing if there is none.

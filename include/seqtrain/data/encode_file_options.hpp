@@ -21,10 +21,17 @@ struct EncodeProgress {
   std::size_t examples = 0;
 };
 
+/// What becomes of the two texts of an example: one row, or a row for each.
+enum class Texts {
+  together,  ///< a row has both texts
+  apart      ///< rows 2 i and 2 i + 1 have the texts of example i, which must have two
+};
+
 /// Options of `encode_file`.
 struct EncodeFileOptions {
   ReadOptions read = {};  ///< reading options; the problem type is taken from the labels
   text::EncodeOptions encode = {};
+  Texts texts = Texts::together;
   /// The fraction of the examples to keep, from the first on. The number is rounded.
   double fraction = 1;
   std::size_t workers = std::max(1U, std::thread::hardware_concurrency());

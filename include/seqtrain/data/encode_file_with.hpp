@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,6 +68,7 @@ struct LabelOf {
 /// Throws `InputError` if the label is not one of the task's.
 template <class R>
 LabelOf label_of(const R& reader, const Example& example, const Labels& labels, Targets& targets) {
+  if (labels.problem_type() == ProblemType::loss_alone) return {.id = 0};
   if (labels.targets() > 0) {
     const std::string problem = targets.parse(*example.label, labels);
     if (!problem.empty()) throw reader.label_error(problem, example, {});
@@ -82,11 +84,21 @@ LabelOf label_of(const R& reader, const Example& example, const Labels& labels, 
 
 /// Tells whether a reader's examples must have labels.
 template <class R>
-bool is_labelled(const R& reader) {
+bool demands_labels(const R& reader) {
   if constexpr (requires { reader.fields(); }) {
     return reader.fields().label_required && !reader.fields().label.empty();
   }
   return true;
+}
+
+/// Makes an error about an example with one text whose two are to be encoded apart.
+template <class R>
+InputError second_text_error(const R& reader, const Example& example) {
+  const InputError error = reader.label_error("", example, "");
+  Where where = error.where();
+  where.field.clear();
+  return InputError{"has one text, and each example needs two", where,
+                    "name the field of the second one with --pair-field"};
 }
 
 template <class R, class Part, text::Tokenizer T>
@@ -96,25 +108,32 @@ void encode_part(const R& reader, const Part& part, const T& tokenizer, const La
   out.counts = {};
   const auto none = Targets::none(labels);
   reader.read(part, [&](const Example& example) {
-    if (!in_split(example, options.read)) return;
+    if (!is_read(example, options.read)) return;
     const bool optional = options.read.label_optional;
     const bool has_none = example.label && (labels.is_no_label(*example.label) ||
                                             (optional && example.label->empty()));
     const bool is_skipped = !example.label && options.read.skip_unlabelled;
     if (is_skipped || (has_none && !optional)) return void(++out.counts.left_out);
-    if (!example.label && is_labelled(reader)) {
+    if (!example.label && demands_labels(reader)) {
       throw reader.label_error("expected a label, found null", example, {});
     }
-    const LabelOf label = example.label && !has_none
+    const bool is_labelled = example.label && !has_none;
+    const LabelOf label = is_labelled || labels.problem_type() == ProblemType::loss_alone
                               ? label_of(reader, example, labels, scratch.targets)
                               : LabelOf{.targets = none};
     if (is_blank(example.text) || is_blank(example.text_pair.value_or("-"))) {
       ++out.counts.empty_texts;
     }
-    scratch.ids.clear();
-    const std::size_t first_segment = tokenizer.encode(
-        example.text, example.text_pair, options.encode, scratch.tokenizer, scratch.ids);
-    out.set.push_back(scratch.ids, first_segment, label.id, label.targets);
+    const auto add = [&](std::string_view text, std::optional<std::string_view> pair) {
+      scratch.ids.clear();
+      const std::size_t first_segment =
+          tokenizer.encode(text, pair, options.encode, scratch.tokenizer, scratch.ids);
+      out.set.push_back(scratch.ids, first_segment, label.id, label.targets);
+    };
+    if (options.texts == Texts::together) return add(example.text, example.text_pair);
+    if (!example.text_pair) throw second_text_error(reader, example);
+    add(example.text, {});
+    add(*example.text_pair, {});
   });
 }
 
@@ -164,8 +183,9 @@ template <class T, class Append>
 EncodedFile encode_all(const std::string& name, const T& tokenizer, const Labels& labels,
                        const EncodeFileOptions& options, const Append& append_to) {
   const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id(), labels.targets()};
+  const std::size_t rows = options.texts == Texts::apart ? 2 : 1;  // of an example
   const auto kept = [&](const auto& out, const Counts& counts) {
-    return kept_of(out.size(), name, options.fraction, counts.left_out);
+    return rows * kept_of(out.size() / rows, name, options.fraction, counts.left_out);
   };
   if (!options.file.empty()) {
     EncodedFileWriter writer{options.file, empty, options.encode.max_length};

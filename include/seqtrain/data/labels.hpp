@@ -19,8 +19,8 @@ namespace seqtrain::data {
 /// The names of a task's labels and its problem type. The id of a label is its index.
 class Labels {
  public:
-  /// Throws `InputError` unless there are at least two names (exactly one for regression), none is
-  /// empty and all are different.
+  /// Throws `InputError` unless there are at least two names (exactly one for regression and for
+  /// `loss_alone`), none is empty and all are different.
   explicit Labels(std::vector<std::string> names,
                   ProblemType problem_type = ProblemType::single_label, bool soft = false);
 
@@ -30,13 +30,17 @@ class Labels {
   static Labels sentiment() { return Labels{{"negative", "positive"}}; }
   /// Returns the one label of regression, named as in transformers.
   static Labels regression() { return Labels{{"LABEL_0"}, ProblemType::regression}; }
+  /// Returns the one label of all examples of a model that is scored by its loss alone. Labels in
+  /// files are ignored.
+  static Labels none() { return Labels{{"LABEL_0"}, ProblemType::loss_alone}; }
 
   [[nodiscard]] ProblemType problem_type() const { return problem_type_; }
   /// Tells whether an example has a probability of each label instead of one label.
   [[nodiscard]] bool soft() const { return soft_; }
   /// Returns the number of targets of an example that has numbers instead of a label id.
   [[nodiscard]] std::size_t targets() const {
-    return problem_type_ == ProblemType::single_label && !soft_ ? 0 : size();
+    const bool has_ids = problem_type_ == ProblemType::single_label && !soft_;
+    return has_ids || problem_type_ == ProblemType::loss_alone ? 0 : size();
   }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }

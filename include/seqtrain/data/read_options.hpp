@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,7 @@ enum class Format {
 enum class Split { all, train, dev, test };
 
 class ExampleFile;
+struct Example;
 struct ReadOptions;
 
 /// A function that opens one file, or several files that form a split, in a format that another
@@ -62,6 +64,8 @@ struct ReadOptions {
   /// The field that names the split of each record, whose value `Example::kept` has last.
   std::string split_field = {};
   Split split = Split::all;  ///< the split whose records are read
+  /// Tells whether an example is read. By default all are.
+  std::function<bool(const Example&)> reads = {};
 };
 
 /// The text between the texts of several fields that are one text.
@@ -207,12 +211,13 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
   const auto named = [&](std::string_view name) {
     return find_name(names, name).value_or(std::string{name});
   };
-  Fields fields{
-      .text = named(options.text_field),
-      .pair = named(options.pair_field),
-      .label = options.labelled ? named(options.label_field) : "",
-      .label_as_json = options.soft_labels || options.problem_type != ProblemType::single_label,
-      .label_required = !options.label_optional && !options.skip_unlabelled};
+  Fields fields{.text = named(options.text_field),
+                .pair = named(options.pair_field),
+                .label = options.labelled ? named(options.label_field) : "",
+                .label_as_json = options.soft_labels ||
+                                 options.problem_type == ProblemType::regression ||
+                                 options.problem_type == ProblemType::multi_label,
+                .label_required = !options.label_optional && !options.skip_unlabelled};
   detail::choose_lists(names, options, file, fields);
   const auto label = std::ranges::find_if(detail::known_labels, has);
   const bool finds_label = options.labelled && fields.label.empty();

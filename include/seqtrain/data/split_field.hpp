@@ -37,9 +37,11 @@ namespace seqtrain::data {
   return {};
 }
 
-/// Tells whether an example belongs to the split that is read.
-[[nodiscard]] inline bool in_split(const Example& example, const ReadOptions& options) {
-  return options.split == Split::all || split_named(example.kept.back().text) == options.split;
+/// Tells whether an example belongs to the split that is read, and `options.reads` reads it.
+[[nodiscard]] inline bool is_read(const Example& example, const ReadOptions& options) {
+  const bool in_split =
+      options.split == Split::all || split_named(example.kept.back().text) == options.split;
+  return in_split && (!options.reads || options.reads(example));
 }
 
 }  // namespace seqtrain::data

@@ -42,7 +42,7 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
   std::size_t row = 0;  // index among all examples
   const auto each = [&](const Example& example) {
     ++place.record;
-    if (!in_split(example, options) || (!example.label && options.skip_unlabelled)) return;
+    if (!is_read(example, options) || (!example.label && options.skip_unlabelled)) return;
     const bool is_kept = options.label_optional || !example.label;
     if (!is_kept && labels.is_no_label(*example.label)) return;
     const bool wanted = rows.empty() || (place.row < rows.size() && rows[place.row] == row);

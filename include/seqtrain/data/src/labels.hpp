@@ -26,12 +26,12 @@ SEQTRAIN_SEPARATE bool is_no_label_id(std::string_view label) {
 SEQTRAIN_SEPARATE Labels::Labels(std::vector<std::string> names, ProblemType problem_type,
                                  bool soft)
     : names_{std::move(names)}, problem_type_{problem_type}, soft_{soft} {
-  const auto demand = [this](bool good, const char* problem) {
+  const auto demand = [this](bool good, const std::string& problem) {
     if (!good) throw InputError{problem, {.object = "labels"}, "there are: " + listed()};
   };
-  demand(allows_labels(problem_type_, size()), problem_type_ == ProblemType::regression
-                                                   ? "regression has one"
-                                                   : "at least two labels are needed");
+  const std::string type{name(problem_type_)};
+  demand(allows_labels(problem_type_, size()),
+         allows_labels(problem_type_, 1) ? type + " has one" : "at least two labels are needed");
   auto sorted = names_;
   std::ranges::sort(sorted);
   demand(!sorted.front().empty(), "a label is empty");
