@@ -1,5 +1,5 @@
 // error: the model cannot be evaluated: it needs logits(batch) and an output_type, or
-// evaluate(batch)
+// losses(batch) that returns metrics::RowLosses, or evaluate(batch)
 #include <seqtrain/trainer.hpp>
 
 #include "../support/fakes.hpp"

@@ -136,6 +136,19 @@ class WordModel : public FakeModel {
   using FakeModel::logits;
 };
 
+/// A model that is scored by its loss alone: by |x| of each row, with the weight 2.
+class LossModel : public FakeModel {
+ public:
+  static metrics::RowLosses losses(const FakeBatch& batch) {
+    metrics::RowLosses rows{.weights = std::vector<double>(batch.x.size(), 2)};
+    for (const double x : batch.x) rows.losses.push_back(std::abs(x));
+    return rows;
+  }
+
+ private:
+  using FakeModel::logits;
+};
+
 class FakeSgd {
  public:
   using parameter_type = FakeParameter;

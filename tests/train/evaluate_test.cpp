@@ -269,5 +269,48 @@ TEST(Evaluate, GivesALanguageModelItsPerplexity) {
   EXPECT_EQ(empty_report(model).figures.at(0).name, "perplexity");
 }
 
+TEST(Evaluate, GivesAModelWithoutPredictionsItsLossAlone) {
+  using tests::LossModel;
+  static_assert(ScoredByLoss<LossModel> && !Classifier<LossModel> && !LanguageModel<LossModel>);
+  LossModel model;
+  tests::FakeLoader loader{{1, -2, 3, 4, 5}, 2};
+  int predictions = 0;
+  struct Counter {
+    void on(const EvalPredictions&) { ++*count; }
+    int* count;
+  } counter{&predictions};
+  const auto report = evaluate(model, loader, {.split = "dev"}, counter);
+  EXPECT_EQ(report.problem_type, ProblemType::loss_alone);
+  EXPECT_EQ(report.examples, 5);
+  EXPECT_DOUBLE_EQ(report.loss, 3);
+  EXPECT_TRUE(report.figures.empty());
+  EXPECT_TRUE(std::isnan(report.accuracy));
+  EXPECT_EQ(predictions, 0);
+}
+
+/// A model that computes the losses of up to two batches at once, too few if it is told so.
+struct LossWindows : tests::LossModel {
+  [[nodiscard]] static std::int64_t losses_window() { return 2; }
+  std::vector<metrics::RowLosses> losses_of(std::span<const tests::FakeBatch> batches) {
+    sizes.push_back(batches.size());
+    std::vector<metrics::RowLosses> result;
+    for (const auto& batch : batches) result.push_back(losses(batch));
+    if (too_few) result.front().losses.pop_back();
+    return result;
+  }
+  bool too_few = false;
+  std::vector<std::size_t> sizes = {};
+};
+
+TEST(Evaluate, TakesTheLossesOfSeveralBatchesAtOnce) {
+  LossWindows model;
+  tests::FakeLoader loader{{1, -2, 3, 4, 5}, 2};
+  EXPECT_DOUBLE_EQ(evaluate(model, loader, {.split = "dev"}).loss, 3);
+  EXPECT_EQ(model.sizes, (std::vector<std::size_t>{2, 1}));
+  model.too_few = true;
+  EXPECT_EQ(tests::problem_of([&] { (void)evaluate(model, loader, {.split = "dev"}); }),
+            "the model tells 1 losses and 2 weights of 2 rows");
+}
+
 }  // namespace
 }  // namespace seqtrain::train

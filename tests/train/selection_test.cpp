@@ -46,6 +46,10 @@ TEST(Selection, HasADefaultForEachProblem) {
   const auto labels = tests::some_report_of_several_labels();
   EXPECT_EQ(Selection{}.score(labels), metrics::micro_average(labels.confusion).f1);
   EXPECT_EQ(Selection{}.score({.problem_type = ProblemType::language_modeling, .loss = 2}), -2.0);
+  const ClassificationReport alone{.problem_type = ProblemType::loss_alone, .loss = 3};
+  EXPECT_EQ(Selection{}.score(alone), -3.0);
+  EXPECT_EQ(tests::problem_of([&] { Selection{.metric = "accuracy"}.check(alone); }),
+            "fit: metric_for_best_model: there is no metric 'accuracy'; use one of: loss");
 }
 
 TEST(Selection, TakesNaNForTheWorst) {

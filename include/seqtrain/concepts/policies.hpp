@@ -138,6 +138,19 @@ concept LanguageModel = Model<M> && requires(M& model, const typename M::batch_t
   { model.evaluate(batch) } -> std::convertible_to<double>;
 };
 
+/// A model that `evaluate` scores by its loss alone: `losses` returns the loss of each row of a
+/// batch without gradients and dropout, a `metrics::RowLosses`. It needs no labels and gives no
+/// predictions.
+template <class M>
+concept ScoredByLoss = Model<M> && requires(M& model, const typename M::batch_type& batch) {
+  { model.losses(batch).losses } -> std::ranges::sized_range;
+  { model.losses(batch).weights } -> std::ranges::sized_range;
+};
+
+/// A model that `evaluate` can score. One that is several of these is a `Classifier`.
+template <class M>
+concept Evaluable = Classifier<M> || LanguageModel<M> || ScoredByLoss<M>;
+
 /// A rule that changes parameters. `step` clips the gradients if asked to, applies them and sets
 /// them to zero for the next step; it may return an `optim::Outcome`, which tells whether the step
 /// was taken. `learning_rate()` returns the rate that the schedule scales.

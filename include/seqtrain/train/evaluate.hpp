@@ -70,6 +70,25 @@ concept TellsLosses = requires(const M& model, const typename M::output_type& lo
   { model.losses(logits, batch) } -> std::same_as<metrics::RowLosses>;
 };
 
+/// A model scored by its loss that computes several batches of an evaluation at once. `losses_of`
+/// returns the losses of at most `losses_window()` consecutive batches.
+template <class M>
+concept TellsLossesOfWindows = requires(M& model, std::span<const typename M::batch_type> batches) {
+  { model.losses_window() } -> std::convertible_to<std::int64_t>;
+  { model.losses_of(batches) } -> std::ranges::random_access_range;
+};
+
+/// Returns the losses of a batch's rows. Throws `Error` unless there is one loss and one weight for
+/// each row.
+template <class B>
+metrics::RowLosses checked_losses(metrics::RowLosses rows, const B& batch) {
+  const auto count = static_cast<std::size_t>(batch.rows);
+  if (rows.losses.size() == count && rows.weights.size() == count) return rows;
+  throw Error{"the model tells " + std::to_string(rows.losses.size()) + " losses and " +
+              std::to_string(rows.weights.size()) + " weights of " + std::to_string(count) +
+              " rows"};
+}
+
 namespace detail {
 
 /// Returns `model.losses(logits, batch)` if the model has it, else nothing. Throws `Error` unless
@@ -78,12 +97,7 @@ template <class M, class Logits>
 metrics::RowLosses losses_of(const M& model, const Logits& logits,
                              const typename M::batch_type& batch) {
   if constexpr (TellsLosses<M>) {
-    metrics::RowLosses rows = model.losses(logits, batch);
-    const auto count = static_cast<std::size_t>(batch.rows);
-    if (rows.losses.size() == count && rows.weights.size() == count) return rows;
-    throw Error{"the model tells " + std::to_string(rows.losses.size()) + " losses and " +
-                std::to_string(rows.weights.size()) + " weights of " + std::to_string(count) +
-                " rows"};
+    return checked_losses(model.losses(logits, batch), batch);
   } else {
     return {};
   }
@@ -214,13 +228,51 @@ class Perplexity {
   double words_ = 0;
 };
 
-/// Returns a `Scoring` for a classifier or a `Perplexity` for a language model.
+/// Scores a model by its mean loss over all rows.
+template <ScoredByLoss M>
+class LossAlone {
+ public:
+  static std::int64_t window(const M& model) {
+    if constexpr (TellsLossesOfWindows<M>) return model.losses_window();
+    return 1;
+  }
+
+  template <class B, class Tell>
+  void add(M& model, std::span<const B> batches, const Tell&) {
+    if constexpr (TellsLossesOfWindows<M>) {
+      const auto losses = model.losses_of(batches);
+      for (std::size_t i = 0; i < batches.size(); ++i) take(losses[i], batches[i]);
+    } else {
+      for (const B& batch : batches) take(model.losses(batch), batch);
+    }
+  }
+
+  static std::int64_t not_finite() { return 0; }
+
+  [[nodiscard]] metrics::ClassificationReport report() const {
+    return {.problem_type = ProblemType::loss_alone, .examples = examples_, .loss = loss_.value()};
+  }
+
+ private:
+  template <class B>
+  void take(const metrics::RowLosses& losses, const B& batch) {
+    loss_.add(checked_losses(losses, batch));
+    examples_ += static_cast<std::int64_t>(batch.rows);
+  }
+
+  metrics::MeanRowLoss loss_;
+  std::int64_t examples_ = 0;
+};
+
+/// Returns a `Scoring` for a classifier, a `Perplexity` for a language model, or a `LossAlone`.
 template <class M, class... Observers>
 auto scoring_of(const M& model, const Observers&... observers) {
   if constexpr (Classifier<M>) {
     return Scoring<M, Observers...>{model, observers...};
-  } else {
+  } else if constexpr (LanguageModel<M>) {
     return Perplexity<M>{};
+  } else {
+    return LossAlone<M>{};
   }
 }
 
@@ -234,14 +286,14 @@ metrics::ClassificationReport empty_report(const M& model, const Observers&... o
 }
 
 /// Runs the model over all of a loader's examples, without gradients or dropout: a `Classifier` is
-/// scored by its predictions, a `LanguageModel` by its loss. Figures are running counts, so memory
+/// scored by its predictions, any other by its loss. Figures are running counts, so memory
 /// for one batch's predictions is enough. Copies of the `metrics::Metric`s among the observers
 /// score a classifier's predictions too. A notice says how many examples have a logit that is not
 /// finite. Throws `InputError` if a metric cannot count the model's examples, and `Stopped` if a
 /// stop is requested.
-template <class M, LoaderFor<M> L, class... Observers>
-requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
-    evaluate(M& model, L& loader, const EvalPoint& point, Observers&... observers) {
+template <Evaluable M, LoaderFor<M> L, class... Observers>
+metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& point,
+                                       Observers&... observers) {
   notify(EvalBegin{point.split, point.epoch, point.step}, observers...);
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t batches = loader.batches_in(0);

@@ -10,6 +10,7 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/metric.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/train/checkpointer.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
@@ -35,6 +36,12 @@ consteval void check_optional_members_of_model() {
   static_assert(
       !requires(M & m, const metrics::Logits& x, const B& b) { m.losses(x, b); } || TellsLosses<M>,
       "the model's losses(logits, batch) must be const and return metrics::RowLosses");
+  static_assert(
+      !requires(M & m, const B& b) { m.losses(b); } ||
+          requires(M & m, const B& b) {
+            { m.losses(b) } -> std::same_as<metrics::RowLosses>;
+          },
+      "the model's losses(batch) must return metrics::RowLosses");
   static_assert(
       !requires(M & m) { m.problem_type(); } ||
           requires(const M& m) {
@@ -193,9 +200,9 @@ consteval void check_dev_loader() {
       "the dev loader lacks a batch_type, epoch(number), batches_in(epoch) or examples()");
   static_assert(LoaderFor<T, M>, "the dev loader yields another batch_type than the model takes");
   static_assert(!std::is_const_v<D>, "the dev loader must not be const");
-  static_assert(Classifier<M> || LanguageModel<M>,
+  static_assert(Evaluable<M>,
                 "the model cannot be evaluated: it needs logits(batch) and an output_type, or "
-                "evaluate(batch)");
+                "losses(batch) that returns metrics::RowLosses, or evaluate(batch)");
 }
 
 /// Fails to compile if a metric cannot count the model's answers.

@@ -41,7 +41,7 @@ SEQTRAIN_SEPARATE std::string Selection::metric_of(ProblemType type, bool has_lo
   if (!metric.empty()) return metric;
   if (type == ProblemType::single_label) return "accuracy";
   if (type == ProblemType::multi_label) return "micro_f1";
-  return has_loss ? "loss" : "mean_squared_error";
+  return has_loss || type != ProblemType::regression ? "loss" : "mean_squared_error";
 }
 
 SEQTRAIN_SEPARATE bool Selection::is_greater_better(std::string_view name) const {
