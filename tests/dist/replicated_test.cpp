@@ -18,9 +18,13 @@
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/loss_alone.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/sink/discard.hpp>
+#include <seqtrain/tensor/operators.hpp>
 #include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/trainer.hpp>
 
 namespace seqtrain::dist {
@@ -130,6 +134,44 @@ TEST(Replicated, DoesSoInBf16WithAccumulation) {
 
 TEST(Replicated, DoesSoByOperators) {
   expect_equal_at_any_number_of_ranks({.replicas = 2, .autograd = true});
+}
+
+/// The distance of a row's states from the mean of its batch.
+struct Spread {
+  at::Tensor operator()(const at::Tensor& states, const tensor::Batch&) const {
+    return (states - states.mean(0, true)).square().mean(1);
+  }
+};
+
+TEST(Replicated, ScoresAModelByItsLossAtAnyNumberOfRanks) {
+  const tests::OneThread one_thread;
+  const tests::MadeCheckpoint checkpoint;
+  const auto losses_at = [&](const World& world) {
+    tensor::set_threads(1);
+    auto group = Group::connect(world);
+    Replicated model{
+        model::LossAlone{model::load_classifier(checkpoint.path(), {.head = model::no_head()}),
+                         Spread{}},
+        group,
+        {.replicas = 4}};
+    using Tested = decltype(model);
+    static_assert(ScoredByLoss<Tested> && Restorable<Tested> && !Classifier<Tested>);
+    data::BucketLoader dev{some_rows(50),
+                           {.plan = {.batch_size = 3}, .shard = model.evaluation_shard()}};
+    const auto report = train::evaluate(model, dev, {.split = "dev"});
+    EXPECT_EQ(report.examples, 50);
+    return report.loss;
+  };
+  const double alone = losses_at({});
+  EXPECT_GT(alone, 0);
+  for (const int ranks : {2, 3}) {
+    std::vector<double> losses(static_cast<std::size_t>(ranks));
+    const auto errors = tests::on_threads(tests::local_worlds(ranks), [&](const World& world) {
+      losses[static_cast<std::size_t>(world.rank)] = losses_at(world);
+    });
+    EXPECT_EQ(errors, std::vector<std::string>(errors.size()));
+    EXPECT_EQ(losses, std::vector<double>(losses.size(), alone));
+  }
 }
 
 TEST(Replicated, WithOneReplicaIsTheModel) {

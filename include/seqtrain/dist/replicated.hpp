@@ -10,6 +10,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include <seqtrain/dist/reduction.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -77,11 +79,12 @@ class StepLosses {
 
 /// A model that is copied to every process of a group. Each process computes its part of a step and
 /// of an evaluation. Afterwards all processes have the gradients of the whole step and the logits
-/// of all batches, so the trainer runs the same loop with equal values in each.
+/// or losses of all batches, so the trainer runs the same loop with equal values in each.
 ///
 /// The loader of `shard()` describes the batches of other processes: they have labels but no
 /// tokens.
-template <Classifier M>
+template <class M>
+requires Classifier<M> || ScoredByLoss<M>
 class Replicated {
  public:
   using batch_type = typename M::batch_type;
@@ -153,35 +156,65 @@ class Replicated {
   }
 
   /// Returns the number of batches to pass to `logits_of` at once.
-  [[nodiscard]] std::int64_t logits_window() const {
-    return group_->size() == 1 ? 1 : 8 * group_->size();
+  [[nodiscard]] std::int64_t logits_window() const requires Classifier<M> {
+    return evaluation_window();
   }
 
   /// Returns the logits of consecutive batches of an evaluation.
-  std::vector<metrics::Logits> logits_of(std::span<const batch_type> batches) {
+  std::vector<metrics::Logits> logits_of(std::span<const batch_type> batches)  //
+      requires Classifier<M> {
     std::vector<metrics::Logits> result(batches.size());
-    const data::Shard shard = evaluation_shard();
-    std::string message{options_.own_stop.stop_requested() ? '\1' : '\0'};
-    for (std::size_t i = 0; i < batches.size(); ++i) {
-      if (!shard.owns(batches[i].index)) continue;
-      result[i] = model_.logits(batches[i]);
-      message.append(reinterpret_cast<const char*>(result[i].data()),
-                     static_cast<std::size_t>(result[i].size()) * sizeof(float));
-    }
-    const auto messages = group_->all_gather(message);
-    for (const std::string& each : messages) {
-      if (each.starts_with('\1')) stop_.request_stop();
-    }
-    for (std::int64_t rank = 0; rank < group_->size(); ++rank) {
-      if (rank != group_->rank()) read_logits(messages, rank, batches, result);
-    }
+    share(
+        batches,
+        [&](std::size_t i) {
+          const metrics::Logits& logits = result[i] = model_.logits(batches[i]);
+          return bytes_of(std::span{logits.data(), static_cast<std::size_t>(logits.size())});
+        },
+        [&](std::size_t i, std::string_view bytes) {
+          const auto rows = batches[i].rows;
+          const auto columns = static_cast<Eigen::Index>(bytes.size() / sizeof(float)) / rows;
+          result[i].resize(rows, columns);
+          std::memcpy(result[i].data(), bytes.data(), bytes.size());
+        });
+    return result;
+  }
+
+  /// Returns the number of batches to pass to `losses_of` at once.
+  [[nodiscard]] std::int64_t losses_window() const requires ScoredByLoss<M> {
+    return evaluation_window();
+  }
+
+  /// Returns the losses of the rows of consecutive batches of an evaluation.
+  std::vector<metrics::RowLosses> losses_of(std::span<const batch_type> batches)  //
+      requires ScoredByLoss<M> {
+    std::vector<metrics::RowLosses> result(batches.size());
+    share(
+        batches,
+        [&](std::size_t i) {
+          const auto& [losses, weights] = result[i] =
+              train::checked_losses(model_.losses(batches[i]), batches[i]);
+          return bytes_of(std::span{losses}) + bytes_of(std::span{weights});
+        },
+        [&](std::size_t i, std::string_view bytes) {
+          for (auto* const numbers : {&result[i].losses, &result[i].weights}) {
+            numbers->resize(static_cast<std::size_t>(batches[i].rows));
+            const std::size_t size = numbers->size() * sizeof(double);
+            std::memcpy(numbers->data(), bytes.data(), size);
+            bytes.remove_prefix(size);
+          }
+        });
     return result;
   }
 
   loss_type accumulate(const batch_type& batch, double weight) {
     return model_.accumulate(batch, weight);
   }
-  metrics::Logits logits(const batch_type& batch) { return model_.logits(batch); }
+  metrics::Logits logits(const batch_type& batch) requires Classifier<M> {
+    return model_.logits(batch);
+  }
+  metrics::RowLosses losses(const batch_type& batch) requires ScoredByLoss<M> {
+    return model_.losses(batch);
+  }
   [[nodiscard]] double weight_of(const batch_type& batch) const {
     return train::weight_of(model_, batch);
   }
@@ -276,26 +309,54 @@ class Replicated {
     return std::optional<tensor::OneThread>{std::in_place};
   }
 
-  /// Reads the logits of a rank's batches from its message.
-  void read_logits(const std::vector<std::string>& messages, std::int64_t rank,
-                   std::span<const batch_type> batches,
-                   std::vector<metrics::Logits>& result) const {
-    const std::string& message = messages[static_cast<std::size_t>(rank)];
+  [[nodiscard]] std::int64_t evaluation_window() const {
+    return group_->size() == 1 ? 1 : 8 * group_->size();
+  }
+
+  template <class Number>
+  static std::string bytes_of(std::span<const Number> numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+  }
+
+  /// Computes each of the batches in one process and tells all what it is. `compute(i)` returns the
+  /// bytes of a batch, as many for each of its rows. `read(i, bytes)` gets those that another
+  /// process has computed.
+  template <class Compute, class Read>
+  void share(std::span<const batch_type> batches, const Compute& compute, const Read& read) {
+    const data::Shard own = evaluation_shard();
+    std::string message{options_.own_stop.stop_requested() ? '\1' : '\0'};
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      if (own.owns(batches[i].index)) message += compute(i);
+    }
+    const auto messages = group_->all_gather(message);
+    for (const std::string& each : messages) {
+      if (each.starts_with('\1')) stop_.request_stop();
+    }
+    for (std::int64_t rank = 0; rank < group_->size(); ++rank) {
+      if (rank != group_->rank()) {
+        read_message(messages[static_cast<std::size_t>(rank)], rank, batches, read);
+      }
+    }
+  }
+
+  /// Calls `read` with the bytes of each batch of a rank.
+  template <class Read>
+  void read_message(std::string_view message, std::int64_t rank,
+                    std::span<const batch_type> batches, const Read& read) const {
     const data::Shard shard{group_->size(), 1, rank, rank + 1};
     std::size_t rows = 0;
     for (const auto& batch : batches) {
       if (shard.owns(batch.index)) rows += static_cast<std::size_t>(batch.rows);
     }
     if (rows == 0) return;
-    const std::size_t columns = (message.size() - 1) / sizeof(float) / rows;
-    std::size_t at = 1;
+    message.remove_prefix(1);
+    if (message.size() % rows != 0) throw Error{"a short message from another process"};
+    const std::size_t of_row = message.size() / rows;
     for (std::size_t i = 0; i < batches.size(); ++i) {
       if (!shard.owns(batches[i].index)) continue;
-      result[i].resize(batches[i].rows, static_cast<Eigen::Index>(columns));
-      const std::size_t size = static_cast<std::size_t>(result[i].size()) * sizeof(float);
-      if (message.size() < at + size) throw Error{"a short message from another process"};
-      std::memcpy(result[i].data(), message.data() + at, size);
-      at += size;
+      const std::size_t size = of_row * static_cast<std::size_t>(batches[i].rows);
+      read(i, message.substr(0, size));
+      message.remove_prefix(size);
     }
   }
 
