@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -463,6 +464,46 @@ TEST_F(TrainFlagsTest, MakeRunsOfTrials) {
   EXPECT_TRUE(frozen.freeze_encoder);
   EXPECT_EQ(frozen.epochs, 2);
   EXPECT_EQ(frozen.learning_rate, 1e-3);
+}
+
+/// Parses the flags of a program whose model is scored by its loss alone.
+TrainFlags of_loss_alone(std::vector<const char*> arguments) {
+  TrainFlags flags;
+  flags.scored_by_loss = true;
+  Flags parser{"program", "does something"};
+  arguments.insert(arguments.begin(), {"program", "--train-file=a.csv"});
+  EXPECT_TRUE(flags.parse(parser, static_cast<int>(arguments.size()), arguments.data()));
+  return flags;
+}
+
+TEST_F(TrainFlagsTest, RefuseWhatNeedsPredictionsOfAModelScoredByItsLoss) {
+  for (const char* flag :
+       {"--few-shot", "--folds=3", "--teacher=t", "--calibrate=yes", "--class-weights=auto",
+        "--label-smoothing-factor=0.1", "--loss=focal", "--soft-labels", "--labels=a,b",
+        "--join-labels", "--skip-unlabelled", "--long-texts=windows"}) {
+    const std::string_view text{flag};
+    const std::string name{text.substr(0, text.find('='))};
+    EXPECT_EQ(tests::problem_of([&] { (void)of_loss_alone({flag}); }),
+              name + ": does not go with this program: its model is scored by its loss alone");
+  }
+  EXPECT_EQ(tests::problem_of([] { (void)of_loss_alone({"--metric-for-best-model=accuracy"}); }),
+            "--metric-for-best-model: must be loss: the model of this program is scored by its "
+            "loss alone");
+  EXPECT_NO_THROW((void)of_loss_alone({"--metric-for-best-model=loss", "--best-model"}));
+}
+
+TEST_F(TrainFlagsTest, NeedNoLabelsForAModelScoredByItsLoss) {
+  auto flags = of_loss_alone({});
+  EXPECT_TRUE(flags.has_no_labels());
+  EXPECT_EQ(flags.choose_labels({}).problem_type(), ProblemType::loss_alone);
+  EXPECT_FALSE(flags.read_options().labelled);
+  EXPECT_TRUE(flags.read_options().label_optional);
+  flags.reads = [](const data::Example&) { return true; };
+  EXPECT_TRUE(flags.read_options().labelled);
+  EXPECT_EQ(flags.dev_batches().plan.batch_size, static_cast<std::size_t>(flags.batch_size));
+  const auto numbers = of_loss_alone({"--problem-type=regression"});
+  EXPECT_FALSE(numbers.has_no_labels());
+  EXPECT_TRUE(numbers.read_options().labelled);
 }
 
 TEST_F(TrainFlagsTest, RefuseWhatDoesNotGoWithTuning) {

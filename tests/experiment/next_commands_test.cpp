@@ -45,9 +45,10 @@ TEST(NextCommands, NameThePageAndCommandsToPaste) {
   const auto examples = tests::write_file(directory / "my texts.csv", "text\na\n").string();
   const auto path = (directory / "run").string();
   const run::RunDirectory run{{.path = path + "/"}};
+  EXPECT_EQ(page_line(run), "Its page:    " + path + "/report.html\n");
   EXPECT_EQ(next_commands("mnli", run, examples),
-            "Its page:    " + path + "/report.html\nLabel texts: predict --model " + path + " '" +
-                examples + "'\nServe it:    serve --model " + path + " --port 8080\n");
+            page_line(run) + "Label texts: predict --model " + path + " '" + examples +
+                "'\nServe it:    serve --model " + path + " --port 8080\n");
 }
 
 TEST(NextCommands, LabelOneTextIfPredictCannotReadTheExamples) {

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -8,9 +9,12 @@
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/experiment/program.hpp>
+#include <seqtrain/model/loss_alone.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/storage/scheme.hpp>
+#include <seqtrain/tensor/operators.hpp>
 
 #include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
@@ -114,6 +118,87 @@ TEST_F(ExperimentProgram, PutsResultsAndCheckpointsIntoAStorageOfItsOwn) {
   for (const char* const folder : {"results", "checkpoints", "events"}) {
     EXPECT_FALSE(std::filesystem::is_empty(directory_ / folder)) << folder;
   }
+}
+
+/// The squared distance of the states of a pair's two texts.
+struct Distance {
+  at::Tensor operator()(const at::Tensor& states, const tensor::Batch&) const {
+    const at::Tensor pairs = states.view({-1, 2, states.size(1)});
+    return (pairs.select(1, 0) - pairs.select(1, 1)).square().mean(1).repeat_interleave(2);
+  }
+};
+
+ProgramOptions of_pairs(cli::TrainFlags defaults = {}) {
+  return {.name = "own",
+          .defaults = std::move(defaults),
+          .head = model::no_head(),
+          .scored_by_loss = true,
+          .texts_apart = true};
+}
+
+void train_on_pairs(experiment::Run& run) {
+  auto model = run.replicate(model::LossAlone{run.take_model(), Distance{}});
+  auto optimizer = run.optimizer(model);
+  run.fit(Trainer{std::move(model), std::move(optimizer), run.batches(), run.sink()});
+}
+
+TEST_F(ExperimentProgram, ScoredByItsLossLeavesNoPredictions) {
+  cli::TrainFlags defaults;
+  defaults.job_dir = (directory_ / "job").string();
+  std::size_t rows = 0, again = 0;
+  const auto [code, said] = start(
+      [&](experiment::Run& run) {
+        rows = run.train_set().size();
+        again = run.encode(run.flags().dev_file).size();
+        train_on_pairs(run);
+      },
+      of_pairs(std::move(defaults)));
+  EXPECT_EQ(code, cli::done) << said;
+  EXPECT_EQ(rows % 2, 0U);
+  EXPECT_GT(again, rows);
+  EXPECT_EQ(again % 2, 0U);
+  for (const char* const word : {"accuracy", "Label texts", "f1"}) {
+    EXPECT_EQ(said.find(word), std::string::npos) << said;
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run/predictions.jsonl"));
+  for (const char* const file : {"report.html", "metrics.json", "model/README.md"}) {
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "run" / file)) << file;
+  }
+  EXPECT_FALSE(std::filesystem::is_empty(directory_ / "job"));
+}
+
+TEST_F(ExperimentProgram, ScoredByItsLossHasNoAccuracy) {
+  cli::TrainFlags defaults;
+  defaults.metric_for_best_model = "accuracy";
+  const auto [code, said] = start(train_on_pairs, of_pairs(std::move(defaults)));
+  EXPECT_EQ(code, cli::wrong_input);
+  EXPECT_NE(said.find("--metric-for-best-model: must be loss: the model of this program is scored "
+                      "by its loss alone"),
+            std::string::npos)
+      << said;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+}
+
+TEST_F(ExperimentProgram, SaysHowItsModelIsScored) {
+  auto options = of_pairs();
+  options.scored_by_loss = false;
+  const auto [code, said] = start(train_on_pairs, options);
+  EXPECT_EQ(code, cli::failed);
+  EXPECT_NE(said.find("the model has no logits"), std::string::npos) << said;
+  const auto other = start([](experiment::Run& run) { run.fit(run.trainer()); }, of_pairs());
+  EXPECT_NE(other.second.find("scored_by_loss, but its model has logits"), std::string::npos)
+      << other.second;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+}
+
+TEST_F(ExperimentProgram, FindsAMetricThatIsNotThereBeforeItWrites) {
+  cli::TrainFlags defaults;
+  defaults.metric_for_best_model = "fluency";
+  const auto [code, said] = start([](experiment::Run& run) { run.fit(run.trainer()); },
+                                  {.name = "own", .defaults = std::move(defaults)});
+  EXPECT_EQ(code, cli::wrong_input);
+  EXPECT_NE(said.find("there is no metric 'fluency'"), std::string::npos) << said;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
 }
 
 }  // namespace

@@ -120,6 +120,17 @@ TEST_F(RunPageTest, OfOtherProblems) {
   EXPECT_FALSE(has(several, "id=\"dev-confusion\""));
 }
 
+TEST_F(RunPageTest, OfAModelScoredByItsLossSaysLess) {
+  const std::string text =
+      page({.problem_type = ProblemType::loss_alone, .labels = 1, .dev = false});
+  for (const char* id : {"loss", "rate", "lengths", "run"}) {
+    EXPECT_TRUE(has(text, "id=\"" + std::string{id} + "\"")) << id;
+  }
+  for (const char* part : {"id=\"balance\"", "Decisions", "predictions", "id=\"figures\""}) {
+    EXPECT_FALSE(has(text, part)) << part;
+  }
+}
+
 TEST_F(RunPageTest, OfHundredsOfLabels) {
   const std::string text = page({.labels = 200, .examples = 600, .steps = 4});
   EXPECT_FALSE(has(text, "id=\"dev-confusion\""));

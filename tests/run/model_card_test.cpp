@@ -161,6 +161,20 @@ TEST(ModelCard, WritesNumbersThatYamlTakesForNumbers) {
   EXPECT_EQ(detail::rounded(1.5e20), "150000000000000000000");
 }
 
+TEST(ModelCard, OfAModelScoredByItsLossIsNoClassifiers) {
+  auto results = made_results();
+  results.labels.clear();
+  results.dev = {.problem_type = ProblemType::loss_alone, .examples = 8, .loss = 1.5};
+  const auto card = model_card(results, {.name = "run", .library = "seqtrain"});
+  EXPECT_NE(card.find("\npipeline_tag: feature-extraction\n"), card.npos) << card;
+  EXPECT_NE(card.find("      type: feature-extraction\n"), card.npos) << card;
+  EXPECT_NE(card.find("- type: \"loss\"\n      value: 1.5\n"), card.npos) << card;
+  EXPECT_NE(card.find("An encoder of texts, fine-tuned from org/base"), card.npos) << card;
+  for (const char* word : {"accuracy", "classif", "## Labels"}) {
+    EXPECT_EQ(card.find(word), card.npos) << word;
+  }
+}
+
 TEST(ModelCard, LeavesOutWhatIsNotKnown) {
   const auto card = model_card({}, {.name = "run"});
   EXPECT_TRUE(card.starts_with("---\nlibrary_name: transformers\n")) << card;

@@ -100,6 +100,7 @@ struct MadePage {
                   row < texts.size() ? texts[row] : "A text " + std::to_string(row / 2 * 2) + ".");
       line.key("label");
       if (problem_type == ProblemType::regression) line.value(static_cast<double>(row % 5));
+      if (problem_type == ProblemType::loss_alone) line.null();
       if (problem_type == ProblemType::single_label) line.value(names[gold(row)]);
       if (problem_type == ProblemType::multi_label) {
         line.begin_array();

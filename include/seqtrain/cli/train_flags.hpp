@@ -116,9 +116,11 @@ struct TrainFlags : DataFlags,
   }
 
   /// Returns the options of evaluation batches. They have at least 64 examples, because an
-  /// evaluation needs no memory for gradients.
+  /// evaluation needs no memory for gradients. Those of a model that is scored by its loss alone
+  /// are as large as training batches, because the loss may compare the examples of a batch.
   [[nodiscard]] data::LoaderOptions dev_batches(const data::Shard& shard = {}) const {
-    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(batch_size, 64));
+    const std::int64_t least = scored_by_loss ? 1 : 64;
+    const auto size = static_cast<std::size_t>(std::max(batch_size, least));
     return {.plan = {.batch_size = size,
                      .tokens_per_batch = static_cast<std::size_t>(tokens_per_batch),
                      .long_rows_alone = long_texts == text::LongTexts::windows,
@@ -216,6 +218,10 @@ struct TrainFlags : DataFlags,
   /// environment. A place that a flag names is the same for all trials, so each trial gets a folder
   /// in it.
   void take(const CloudJob& job);
+
+  /// Throws `InputError` that names a flag which needs predictions or labels, if the model is
+  /// scored by its loss alone.
+  void check_loss_alone() const;
 
   [[nodiscard]] ProblemType problem(const json::Value& config) const;
 

@@ -14,13 +14,14 @@
 namespace seqtrain::experiment {
 
 /// Trains simple models on a run's training examples and returns their figures on its dev examples.
-/// Returns nothing with `--no-baseline` and if no training example has a label. Throws what
+/// Returns nothing with `--no-baseline`, if no training example has a label, and if the model is
+/// scored by its loss alone. Throws what
 /// `train_simple_models` throws.
 [[nodiscard]] inline std::optional<baseline::Scores> judge_baseline(
     const Program& program, const Prepared& run, const Examples& examples,
     std::vector<double> class_weights, std::stop_token stop) {
   const cli::TrainFlags& flags = run.flags;
-  if (flags.no_baseline) return {};
+  if (flags.no_baseline || flags.scored_by_loss) return {};
   const TextsOfSet train{.set = examples.train.set,
                          .file = flags.train_file,
                          .read = train_read_options(flags),

@@ -97,7 +97,9 @@ inline void use_dataset(cli::TrainFlags& flags, const log::Log& log) {
     found = storage::from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
       return hub::fetch_dataset(client, cache, name, choose, cache_directory() / "hub", options);
     });
-    if (flags.problem_type.empty()) flags.problem_type = known.problem_type;
+    if (flags.problem_type.empty() && !flags.scored_by_loss) {
+      flags.problem_type = known.problem_type;
+    }
     name.repository.revision = found.commit;
     flags.dataset = name.text();
   }

@@ -10,6 +10,7 @@
 #include <seqtrain/cli/example_length.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encode_file_options.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/split_files.hpp>
@@ -40,6 +41,8 @@ class FileEncoder {
     cli::require(options_.encode.max_length > tokenizer.special_tokens(true), "max-length",
                  "must be above the " + std::to_string(tokenizer.special_tokens(true)) +
                      " special tokens of a pair");
+    max_length_ = options_.encode.max_length;
+    if (flags.texts_apart) options_.encode.max_length *= 2;  // until `set_texts`
     if (tokenizer.windows()) {
       options_.encode.max_length = data::EncodedSet::most_ids_a_row;
     }
@@ -48,6 +51,12 @@ class FileEncoder {
 
   /// Sets how files are read from now on.
   void set_read(data::ReadOptions read) { options_.read = std::move(read); }
+
+  /// Sets what becomes of the two texts of an example from now on.
+  void set_texts(data::Texts texts) {
+    options_.texts = texts;
+    if (texts == data::Texts::apart) options_.encode.max_length = max_length_;
+  }
 
   /// Encodes a file into memory, or into the file `place` if one is given. Throws `InputError` with
   /// file and line at the first wrong record.
@@ -79,6 +88,7 @@ class FileEncoder {
   log::Log log_;
   const T* tokenizer_;
   const data::Labels* labels_;
+  std::size_t max_length_ = 0;  ///< of a row
   data::EncodeFileOptions options_;
 };
 

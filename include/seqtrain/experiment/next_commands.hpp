@@ -59,11 +59,15 @@ inline std::string commands_of_model(std::string_view started_as, const run::Run
          "\nServe it:    " + serve.build + serve.command + model + " --port 8080\n";
 }
 
+/// Returns the line about the page of a finished run.
+inline std::string page_line(const run::RunDirectory& run) {
+  return "Its page:    " + run.report().string() + "\n";
+}
+
 /// Returns three lines about a finished run: its page and `commands_of_model`.
 inline std::string next_commands(std::string_view started_as, const run::RunDirectory& run,
                                  const std::string& examples) {
-  return "Its page:    " + run.report().string() + "\n" +
-         commands_of_model(started_as, run, examples);
+  return page_line(run) + commands_of_model(started_as, run, examples);
 }
 
 }  // namespace seqtrain::experiment

@@ -22,6 +22,7 @@ namespace seqtrain::experiment {
 
 /// Returns the labels and the problem type of a run.
 [[nodiscard]] inline predict::Task task_of(const Prepared& run) {
+  if (run.flags.scored_by_loss) return {.labels = {}, .problem_type = ProblemType::loss_alone};
   return {.labels = run.labels.names(), .problem_type = run.labels.problem_type()};
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -24,6 +25,7 @@
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/near_equal.hpp>
+#include <seqtrain/data/pairs.hpp>
 #include <seqtrain/data/tokens_a_word.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/experiment/fetch_inputs.hpp>
@@ -269,6 +271,10 @@ inline void describe_lora(const log::Log& log, const cli::TrainFlags& flags,
     if (first) log.info("One label, '" + shown(name) + "': " + data::to_text(spellings));
   });
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
+  if (labels.problem_type() == ProblemType::loss_alone) {  // as in transformers by default
+    options.labels = {"LABEL_0", "LABEL_1"};
+    options.problem_type = ProblemType::single_label;
+  }
   const std::string& given = program.given.model;
   if (storage::is_elsewhere(given, program.storages)) options.base_name = given;
   options.head = program.head;
@@ -403,6 +409,25 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
       .dev_read = holds_out ? train_read_options(flags) : flags.read_options(data::Split::dev)};
   if (program.processes.is_first()) describe_examples(program, run, examples);
   return examples;
+}
+
+/// Encodes the examples of a run again, with a row for each of their texts.
+inline void take_texts_apart(const Program& program, const Prepared& run, Examples& examples) {
+  FileEncoder encode{run.flags, run.tokenizer, run.labels, run.model.max_length(), program.log};
+  encode.set_texts(data::Texts::apart);
+  const auto again = [&](data::EncodedFile& file, const std::string& name,
+                         const data::ReadOptions& read, const std::vector<std::size_t>& rows) {
+    encode.set_read(read);
+    file = program.processes.encode_once(encode, name);
+    if (!rows.empty()) {
+      file.set = file.set.select(data::rows_of_pairs(std::span<const std::size_t>{rows}));
+    }
+  };
+  const cli::TrainFlags& flags = run.flags;
+  again(examples.train, flags.train_file, train_read_options(flags), examples.train_rows);
+  again(examples.dev, examples.dev_file, examples.dev_read, examples.dev_rows);
+  if (!examples.test) return;
+  again(*examples.test, flags.test_file, flags.read_options(data::Split::test), {});
 }
 
 }  // namespace seqtrain::experiment

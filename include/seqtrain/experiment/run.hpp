@@ -101,7 +101,8 @@ class Run {
   /// Takes the encoded training examples, for a loader of the program's own.
   [[nodiscard]] data::EncodedSet take_train_set();
 
-  /// Encodes a further file as those of the flags are encoded. Call it in all processes. Throws
+  /// Encodes a further file as those of the flags are encoded, with a row for each text if
+  /// `ProgramOptions::texts_apart` says so. Call it in all processes. Throws
   /// `InputError` with file and line at the first wrong record.
   [[nodiscard]] data::EncodedSet encode(const std::string& file);
 
@@ -116,16 +117,17 @@ class Run {
 
   /// Makes a model of the program's own one that learns with its copies in the other processes.
   /// Its parameters must have equal values in all processes.
-  template <Classifier M>
+  template <class M>
+  requires Classifier<M> || ScoredByLoss<M>  //
   [[nodiscard]] dist::Replicated<M> replicate(M model) {
     return {std::move(model), group(), replicated_options()};
   }
-  /// Fails to compile: the model is no `Classifier`.
+  /// Fails to compile: the model is neither.
   template <class M>
-  requires(!Classifier<M>) void replicate(M) {
-    static_assert(Classifier<M>,
-                  "run.replicate takes a Classifier, a model that has accumulate, "
-                  "parameters and logits of data::Batch");
+  void replicate(M) {
+    static_assert(Classifier<M> || ScoredByLoss<M>,
+                  "run.replicate takes a model that has accumulate and parameters, and logits or "
+                  "losses of data::Batch");
   }
 
   /// Returns the optimizer of `--optim` for a model's parameters, with their averages if
@@ -164,6 +166,9 @@ class Run {
   [[nodiscard]] optim::Averaged<optim::Any> optimizer_of(
       std::span<const tensor::Parameter> parameters) const;
 
+  /// Throws `Error` unless the program has said by `scored_by_loss` whether the model makes
+  /// predictions.
+  void check_scoring(bool has_predictions) const;
   /// Creates the run's directory and returns the dev batches.
   [[nodiscard]] data::BucketLoader begin_fit(const data::Shard& shard);
   [[nodiscard]] train::FitOptions fit_options(std::stop_token stop) const;
@@ -221,19 +226,36 @@ class Run {
 template <class T, class... Parts>
 void Run::fit(T trainer, Parts&&... parts) {
   static_assert((detail::check_trainer<T>(), true));
+  constexpr bool has_predictions =
+      Classifier<std::remove_cvref_t<decltype(std::declval<T&>().model())>>;
+  check_scoring(has_predictions);
+  const auto with_metrics = [](const auto& use) {
+    metrics::Matthews matthews;
+    if constexpr (has_predictions) {
+      return use(matthews);
+    } else {
+      return use();
+    }
+  };
   const data::Shard shard = trainer.model().evaluation_shard();
   const std::stop_token stop = trainer.model().stop();
+  with_metrics([&](auto&... metrics) {  // before anything is written
+    fit_options(stop).selection().check(train::empty_report(trainer.model(), metrics..., parts...));
+  });
   auto dev = begin_fit(shard);
   auto checkpointer = this->checkpointer();
-  metrics::Matthews matthews;
-  const auto report = trainer.fit(fit_options(stop), dev, train::BestModel{flags().best_model},
-                                  matthews, watch(), checkpointer, parts...);
-  if (!has_answers_of(report)) {
-    trainer.evaluate(dev, report.point("dev", stop), watch().predictions());
+  const auto report = with_metrics([&](auto&... metrics) {
+    return trainer.fit(fit_options(stop), dev, train::BestModel{flags().best_model}, metrics...,
+                       watch(), checkpointer, parts...);
+  });
+  const bool has_answers = has_answers_of(report);
+  if constexpr (has_predictions) {
+    if (!has_answers) trainer.evaluate(dev, report.point("dev", stop), watch().predictions());
   }
   if (auto test = test_batches(shard)) {
-    take_test_report(
-        trainer.evaluate(*test, report.point("test", stop), matthews, watch(), parts...));
+    take_test_report(with_metrics([&](auto&... metrics) {
+      return trainer.evaluate(*test, report.point("test", stop), metrics..., watch(), parts...);
+    }));
   }
   end_fit(report);
   if (!is_first()) return;

@@ -70,10 +70,11 @@ inline void save_model(const Program& program, const Prepared& run,
   save(whole);
 }
 
-/// Saves the predictions for the dev file and the test file.
+/// Saves the predictions for the dev file and the test file, if the model makes any.
 inline void save_predictions(const Prepared& run, const Examples& examples,
                              const run::KeptPredictions& predictions) {
   const cli::TrainFlags& flags = run.flags;
+  if (flags.scored_by_loss) return;
   std::vector<run::PredictedSplit> splits;
   if (const auto* const dev = predictions.find("dev")) {
     splits.push_back(predicted("dev", dev, examples.dev_file, examples.dev.left_out,

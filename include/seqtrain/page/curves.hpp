@@ -96,7 +96,8 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
     }
   }
   if (best != nullptr) figures.marks.push_back({static_cast<double>(best->epoch), "best"});
-  out += html::to_html(figures) + "</div>";
+  const bool has_figures = type != ProblemType::loss_alone || !figures.lines.empty();
+  out += (has_figures ? html::to_html(figures) : "") + "</div>";
   const report::Rows epochs = detail::epochs_rows(log, best);
   if (epochs.size() > 1) out += html::table(epochs, "Figures of dev by epoch");
   out += "<div class=\"grid\">";

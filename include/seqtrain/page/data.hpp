@@ -115,7 +115,7 @@ inline std::string conflicts_list(const PageContent& page) {
   const report::Rows sets = detail::sets_rows(facts);
   if (sets.size() > 1) out += html::table(sets, "Files");
   out += detail::lengths_figure(facts);
-  if (facts.task.problem_type != ProblemType::regression) out += detail::balance_figure(facts);
+  if (has_labels(facts.task.problem_type)) out += detail::balance_figure(facts);
   return out + detail::conflicts_list(page) + "</section>\n";
 }
 

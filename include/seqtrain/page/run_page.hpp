@@ -59,7 +59,7 @@ inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
     out += baseline_section(page);
     out += calibration_section(page.calibrated, facts.task);
     out += examples_section(page, chosen, text_bytes);
-  } else {
+  } else if (facts.task.problem_type != ProblemType::loss_alone) {
     out +=
         "<section><h2>Decisions on dev</h2><p>There are no predictions for dev examples yet.</p>"
         "</section>\n";

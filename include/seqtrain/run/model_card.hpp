@@ -115,6 +115,12 @@ inline bool test_is_dev(const train::Pairs& flags) {
   return test == train::value_in(flags, "dev" + kind);
 }
 
+/// Returns the hub's name of the model's task.
+inline std::string_view task_of(const Results& results) {
+  const bool predicts = !results.dev || results.dev->problem_type != ProblemType::loss_alone;
+  return predicts ? "text-classification" : "feature-extraction";
+}
+
 /// Returns the description of a split in `model-index`: of the data set, or of the file.
 inline std::string described_split(const Results& results, const CardFacts& facts,
                                    std::string_view split) {
@@ -135,8 +141,8 @@ inline std::string described_split(const Results& results, const CardFacts& fact
 /// Returns the entry of `model-index` with the figures on one split.
 inline std::string index_of(const Results& results, const CardFacts& facts, std::string_view split,
                             const std::vector<metrics::Figure>& figures) {
-  std::string text = "  - task:\n      type: text-classification\n    dataset:\n" +
-                     described_split(results, facts, split) + "    metrics:\n";
+  std::string text = "  - task:\n      type: " + std::string{task_of(results)} +
+                     "\n    dataset:\n" + described_split(results, facts, split) + "    metrics:\n";
   for (const auto& [metric, value] : figures) {
     text += "    - type: " + in_quotes(metric) + "\n";
     if (metric == macro_f1) text += "      name: \"Macro F1\"\n";
@@ -155,7 +161,7 @@ inline std::string front_matter(const Results& results, const CardFacts& facts) 
   std::string library = facts.is_sentence_encoder ? "sentence-" : "";
   library += rank.empty() || rank == "0" || merged ? "transformers" : "peft";
   text += "library_name: " + (facts.library.empty() ? library : facts.library);
-  text += "\npipeline_tag: text-classification\n";
+  text += "\npipeline_tag: " + std::string{task_of(results)} + "\n";
   std::string names, index;
   const auto add = [&](std::string_view split, const auto& report) {
     const auto figures = report ? card_figures(*report) : std::vector<metrics::Figure>{};
@@ -201,7 +207,8 @@ inline std::string results_table(std::string_view split,
   const auto base = train::value_in(results.flags, "model");
   const auto set = train::value_in(results.flags, "dataset");
   const auto data = set.empty() ? train::value_in(results.flags, "train-file") : set;
-  text += "A classifier of texts";
+  text += detail::task_of(results) == "feature-extraction" ? "An encoder of texts"
+                                                           : "A classifier of texts";
   if (!base.empty()) text += ", fine-tuned from " + detail::cell(base);
   if (!data.empty()) text += " on " + detail::cell(data);
   text += " with seqtrain.\n";

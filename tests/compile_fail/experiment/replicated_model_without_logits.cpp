@@ -1,4 +1,5 @@
-// error: run.replicate takes a Classifier, a model that has accumulate, parameters and logits
+// error: run.replicate takes a model that has accumulate and parameters, and logits or losses of
+// data::Batch
 #include <span>
 
 #include <seqtrain/experiment.hpp>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/data/example.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/windows.hpp>
@@ -73,6 +75,15 @@ struct DataFlags {
   /// Not a flag: the part of a cross-validation that this run is.
   std::optional<Fold> fold = {};
 
+  /// Not a flag: the model is scored by its loss alone, and examples need no labels.
+  bool scored_by_loss = false;
+
+  /// Not a flag: each text of an example is encoded as a row of its own.
+  bool texts_apart = false;
+
+  /// Not a flag: tells whether an example is read. By default all are.
+  std::function<bool(const data::Example&)> reads = {};
+
   /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
   data::OpenFile open = nullptr;
 
@@ -119,16 +130,24 @@ struct DataFlags {
   /// there is a `--split-field`.
   [[nodiscard]] data::ReadOptions read_options(data::Split split = data::Split::all) const {
     const bool of_split = split != data::Split::all && !split_field.empty();
+    // Only `reads` may then look at labels.
+    const bool needs_none = has_no_labels();
     return {.text_field = text_field,
             .pair_field = pair_field,
             .label_field = label_field,
             .columns = columns,
+            .labelled = !needs_none || reads || !label_field.empty(),
             .soft_labels = soft_labels,
+            .label_optional = needs_none,
             .open = open,
             .skip_unlabelled = skip_unlabelled,
             .split_field = of_split ? split_field : "",
-            .split = of_split ? split : data::Split::all};
+            .split = of_split ? split : data::Split::all,
+            .reads = reads};
   }
+
+  /// Tells whether labels in files are ignored.
+  [[nodiscard]] bool has_no_labels() const { return scored_by_loss && problem_type.empty(); }
 
  private:
   void add_files(Flags& flags) {

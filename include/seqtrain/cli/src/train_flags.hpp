@@ -86,6 +86,7 @@ SEQTRAIN_SEPARATE void TrainFlags::settle(const Flags& flags, const std::string&
   take(CloudJob::from_environment());
   if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
   if (tune != 0) check_tuning();
+  if (scored_by_loss) check_loss_alone();
   validate();
   warmup_ratio = schedule().warmup_ratio;
 }
@@ -108,6 +109,7 @@ SEQTRAIN_SEPARATE void TrainFlags::validate() const {
 }
 
 SEQTRAIN_SEPARATE data::Labels TrainFlags::choose_labels(const data::JoinLabels& join) const {
+  if (has_no_labels()) return data::Labels::none();
   const auto file = std::filesystem::path{model} / "config.json";
   const auto config =
       model.empty() ? json::Document::parse("{}", file.string()) : json::Document::load(file);
@@ -252,7 +254,8 @@ SEQTRAIN_SEPARATE run::SearchSpace TrainFlags::search_space(const Flags& given, 
       !freeze_encoder && lora_rank == 0 && reinit_layers == 0 && layerwise_lr_decay == 1;
   return {.learning_rate = is_free("learning-rate"),
           .epochs = is_free("epochs") && max_steps == 0,
-          .batch_size = is_free("batch-size") && tokens_per_batch == 0,
+          // A loss of its own may be lower with fewer examples a batch.
+          .batch_size = is_free("batch-size") && tokens_per_batch == 0 && !scored_by_loss,
           .class_weights = is_free("class-weights") && class_weights.empty() && has_labels(type),
           .part = is_free("freeze-encoder") && is_free("lora-rank") && learns_all && adapts &&
                   optim != Optimizer::muon};
@@ -421,6 +424,26 @@ SEQTRAIN_SEPARATE void TrainFlags::take(const CloudJob& job) {
   }
   if (checkpoint_dir.empty()) checkpoint_dir = job.checkpoint_dir;
   if (logging_dir.empty()) logging_dir = job.tensorboard_dir;
+}
+
+SEQTRAIN_SEPARATE void TrainFlags::check_loss_alone() const {
+  const auto refuse = [](bool given, const std::string& name) {
+    require(!given, name, "does not go with this program: its model is scored by its loss alone");
+  };
+  refuse(few_shot, "few-shot");
+  refuse(folds > 0, "folds");
+  refuse(!teacher.empty(), "teacher");
+  refuse(calibrates(), "calibrate");
+  refuse(!class_weights.empty(), "class-weights");
+  refuse(label_smoothing_factor > 0, "label-smoothing-factor");
+  refuse(loss != LossChoice::by_problem, "loss");
+  refuse(soft_labels, "soft-labels");
+  refuse(!labels.empty(), "labels");
+  refuse(join_labels, "join-labels");
+  refuse(skip_unlabelled, "skip-unlabelled");
+  refuse(long_texts == text::LongTexts::windows, "long-texts");
+  require(metric_for_best_model.empty() || metric_for_best_model == "loss", "metric-for-best-model",
+          "must be loss: the model of this program is scored by its loss alone");
 }
 
 SEQTRAIN_SEPARATE ProblemType TrainFlags::problem(const json::Value& config) const {

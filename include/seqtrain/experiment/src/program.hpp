@@ -86,6 +86,9 @@ SEQTRAIN_SEPARATE int run(int argc, char** argv, ProgramOptions options,
                           const std::function<void(Run&)>& body) {
   return cli::run([&](log::Log& log) {
     cli::TrainFlags flags = std::move(options.defaults);
+    flags.scored_by_loss = options.scored_by_loss;
+    flags.texts_apart = options.texts_apart;
+    flags.reads = options.reads;
     cli::Flags parser{options.name, options.purpose, log};
     if (options.add_flags) {
       parser.section("Flags of " + options.name).role(cli::determines_results);

@@ -11,6 +11,7 @@
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/memory.hpp>
+#include <seqtrain/data/pairs.hpp>
 #include <seqtrain/experiment/advise.hpp>
 #include <seqtrain/experiment/baseline.hpp>
 #include <seqtrain/experiment/choose_values.hpp>
@@ -63,6 +64,13 @@ struct Run::State {
     return value;
   }
 
+  [[nodiscard]] data::BucketLoader dev_loader(data::EncodedSet set,
+                                              const data::Shard& shard) const {
+    auto options = prepared.flags.dev_batches(shard);
+    if (prepared.flags.texts_apart) options = data::in_pairs(set, std::move(options));
+    return data::BucketLoader{std::move(set), std::move(options)};
+  }
+
   void save_rest(const page::RunPage::Explain& explain) {
     save_predictions(prepared, examples, watch.predictions());
     watch.observers().finish_page(prepared.results, examples.test_is_dev(prepared.flags), explain);
@@ -94,6 +102,7 @@ SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<Sta
   });
   learn_from_teacher(program, prepared, examples, state_->signals.token());
   if (is_first()) state_->page = page_options(program, prepared, examples);
+  if (flags().texts_apart) take_texts_apart(program, prepared, examples);
 }
 SEQTRAIN_SEPARATE Run::~Run() = default;
 
@@ -122,6 +131,7 @@ SEQTRAIN_SEPARATE data::EncodedSet Run::take_train_set() {
 
 SEQTRAIN_SEPARATE data::EncodedSet Run::encode(const std::string& file) {
   FileEncoder encode{flags(), tokenizer(), labels(), state_->max_length, log()};
+  if (flags().texts_apart) encode.set_texts(data::Texts::apart);
   return state_->program.processes.encode_once(encode, file).set;
 }
 
@@ -140,7 +150,8 @@ SEQTRAIN_SEPARATE data::LoaderOptions Run::loader_options() const {
   auto options = flags().train_batches(dist::shard_of(state_->program.processes.group(),
                                                       state_->prepared.replicas,
                                                       flags().gradient_accumulation_steps));
-  return flags().few_shot ? few_shot::pair_options(train_set(), std::move(options)) : options;
+  if (flags().few_shot) return few_shot::pair_options(train_set(), std::move(options));
+  return flags().texts_apart ? data::in_pairs(train_set(), std::move(options)) : options;
 }
 
 SEQTRAIN_SEPARATE data::BucketLoader Run::batches() {
@@ -179,12 +190,19 @@ SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
   return {optim::make(flags().optimizer(), parameters), flags().ema_decay};
 }
 
+SEQTRAIN_SEPARATE void Run::check_scoring(bool has_predictions) const {
+  if (has_predictions != flags().scored_by_loss) return;
+  throw Error{has_predictions ? "the program is scored_by_loss, but its model has logits"
+                              : "the model has no logits; scored_by_loss in the program's options "
+                                "scores it by its loss"};
+}
+
 SEQTRAIN_SEPARATE data::BucketLoader Run::begin_fit(const data::Shard& shard) {
   if (is_first()) {
     state_->watch.observers() = open_run(state_->program, state_->prepared, std::move(state_->page),
                                          state_->watch.predictions());
   }
-  return data::BucketLoader{std::move(state_->examples.dev.set), flags().dev_batches(shard)};
+  return state_->dev_loader(std::move(state_->examples.dev.set), shard);
 }
 
 SEQTRAIN_SEPARATE train::FitOptions Run::fit_options(std::stop_token stop) const {
@@ -207,7 +225,7 @@ SEQTRAIN_SEPARATE bool Run::has_answers_of(const train::FitReport& report) {
 SEQTRAIN_SEPARATE std::optional<data::BucketLoader> Run::test_batches(const data::Shard& shard) {
   auto& test = state_->examples.test;
   if (!test) return std::nullopt;
-  return data::BucketLoader{std::move(test->set), flags().dev_batches(shard)};
+  return state_->dev_loader(std::move(test->set), shard);
 }
 
 SEQTRAIN_SEPARATE void Run::take_test_report(const metrics::ClassificationReport& report) {
@@ -270,8 +288,10 @@ SEQTRAIN_SEPARATE void Run::finish(const std::stop_token& stop) {
     if (stop.stop_requested()) throw train::Stopped{"stopped after a run of several"};
     return;
   }
-  log().lines(next_commands(state_->program.parser.started_as(), prepared.directory,
-                            state_->examples.dev_file));
+  const auto& started_as = state_->program.parser.started_as();
+  log().lines(flags().scored_by_loss
+                  ? page_line(prepared.directory)
+                  : next_commands(started_as, prepared.directory, state_->examples.dev_file));
 }
 
 #ifdef SEQTRAIN_SEPARATE_COMPILATION
