@@ -28,7 +28,7 @@ OBSERVES = {"own_metric", "own_observer", "own_sink"}
 FLAGS = ["--fraction-of-train-data", "0.2", "--batch-size", "8",
          "--epochs", "4", "--max-length", "24", "--threads", "1", "--replicas", "2", "--learning-rate", "1e-3",
          "--checkpoint-every", "3", "--resume", "auto", "--log-every", "1"]
-OF_PROGRAM = {"own_loader": ["--second-file", str(DATA)], "own_contrastive": ["--fraction-of-train-data", "0.6"]}
+OF_PROGRAM = {"own_loader": ["--second-file", str(DATA)]}
 # These models are scored by their loss alone, so they make no predictions.
 MAKES_NONE = {"own_contrastive"}
 
@@ -91,6 +91,15 @@ def numbers(folder):
     return file
 
 
+def pairs(folder):
+    """Writes a file of pairs without labels and returns it."""
+    file = folder / "pairs.jsonl"
+    records = [json.loads(line) for line in DATA.read_text().splitlines()]
+    file.write_text("".join(json.dumps({"text": record["sentence1"], "text_pair": record["sentence2"]}) + "\n"
+                            for record in records))
+    return file
+
+
 def check_without_predictions(command, folder):
     """Checks that the loss on dev falls, that nothing tells of predictions, and that a figure of these is refused."""
     metrics = json.loads((folder / "metrics.json").read_text())
@@ -107,8 +116,11 @@ def check_without_predictions(command, folder):
     need(not refused.exists(), "a refused run has written something")
 
 
+OWN_DATA = {"own_gaussian": numbers, "own_contrastive": pairs}
+
+
 def check(name, program, model, scratch):
-    data = str(numbers(scratch) if name == "own_gaussian" else DATA)
+    data = str(OWN_DATA[name](scratch) if name in OWN_DATA else DATA)
 
     def command(folder):
         return [str(program), "--model", str(model), "--output-dir", str(folder), "--train-file", data,
