@@ -51,6 +51,39 @@ TEST(PredictFlagsTest, PassOnWhatTheAnswersHave) {
   EXPECT_FALSE(predict_flags({}).answer_options({}).uncertainty.has_value());
 }
 
+TEST(PredictFlagsTest, ExplainAnswers) {
+  const auto options = predict_flags({"--explain"}).stream_options(512, 512).window;
+  ASSERT_TRUE(options.explain);
+  EXPECT_EQ(options.explain->passes, 200U);
+  EXPECT_EQ(options.most_batches, 1U);
+  const auto more = predict_flags({"--explain", "--explain-passes=1000"});
+  EXPECT_EQ(more.stream_options(512, 512).window.explain->passes, 1000U);
+  EXPECT_FALSE(predict_flags({}).stream_options(512, 512).window.explain);
+}
+
+TEST(PredictFlagsTest, RefuseWhatDoesNotGoWithExplanations) {
+  const tests::TemporaryDirectory directory;
+  const auto problem = [](std::vector<std::string> more) {
+    more.insert(more.begin(), "--explain");
+    return problem_of_predict(more);
+  };
+  EXPECT_EQ(problem_of_predict({"--explain-passes=100"}),
+            "--explain-passes: is for --explain: give that too");
+  for (const char* passes : {"9", "10001", "-1"}) {
+    EXPECT_EQ(problem({"--explain-passes", passes}), "--explain-passes: must be 10 to 10000");
+  }
+  EXPECT_EQ(problem({"--embed"}), "--explain: is for labels, not for --embed");
+  const std::string room =
+      "--explain: is for answers in JSON lines, which have room for lists of words";
+  EXPECT_EQ(problem({"--output-format=csv"}), room);
+  EXPECT_EQ(problem({"--output-file", (directory / "a.csv").string()}), room);
+  EXPECT_EQ(problem({"--compare=bf16"}),
+            "--explain: does not go with --compare: give them in turn");
+  EXPECT_EQ(problem({"--most-uncertain=3"}),
+            "--explain: does not go with --most-uncertain, which reads all texts first: explain "
+            "the texts that it writes");
+}
+
 TEST(PredictFlagsTest, NameTheFlagOfAWrongValue) {
   const tests::TemporaryDirectory directory;
   EXPECT_EQ(problem_of_predict({"--min-score=1.5"}), "--min-score: must be 0 to 1");

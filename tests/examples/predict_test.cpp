@@ -148,6 +148,33 @@ TEST_F(Predict, GivesLabelsForWhichTheModelWasNotTrained) {
       << compared.output;
 }
 
+TEST_F(Predict, TellsWhichWordsDecided) {
+  const auto explained = predict(three_lines, "--explain --explain-passes 40 --top-k 1");
+  ASSERT_EQ(explained.code, 0) << explained.output;
+  const auto plain = predict(three_lines, "--top-k 1");
+  std::istringstream lines{explained.output}, answers{plain.output};
+  std::vector<std::size_t> words;
+  for (std::string line, answer; std::getline(lines, line) && std::getline(answers, answer);) {
+    EXPECT_EQ(line.substr(0, answer.size() - 1), answer.substr(0, answer.size() - 1));
+    const auto document = json::Document::parse(line, "a line");
+    const auto each = document.root().at("explanations").items();
+    ASSERT_EQ(each.size(), 1U);
+    EXPECT_EQ(each[0].at("label").string(), document.root().at("label").string());
+    EXPECT_LE(each[0].at("passes").integer(), 40);
+    EXPECT_LT(each[0].at("gap").number(), 1e-5);
+    double sum = 0;
+    for (const auto& word : each[0].at("words").items()) sum += word.at("share").number();
+    EXPECT_NEAR(sum, each[0].at("logit").number() - each[0].at("baseline").number(), 1e-5);
+    words.push_back(each[0].at("words").items().size());
+  }
+  EXPECT_EQ(words, (std::vector<std::size_t>{20, 7, 3}));
+  for (const char* flags :
+       {"--explain --embed", "--explain --output-format csv", "--explain --compare bf16",
+        "--explain-passes 50", "--explain --explain-passes 5", "--explain --most-uncertain 2"}) {
+    EXPECT_EQ(predict(three_lines, flags).code, 2) << flags;
+  }
+}
+
 TEST_F(Predict, WritesEmbeddings) {
   const std::string texts =
       "{\"text\": \"A dog runs.\", \"id\": 7}\n{\"text\": \"Two\", \"id\": 8}\n";

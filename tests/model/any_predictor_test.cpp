@@ -15,6 +15,7 @@
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/predict/embedding.hpp>
+#include <seqtrain/predict/explain.hpp>
 #include <seqtrain/predict/zero_shot.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -635,6 +636,49 @@ TEST(AnyPredictor, ClassifiesByCandidateLabelsAsTransformersDoes) {
         EXPECT_NEAR(scores[label], rows[i].items()[label].number(), 1e-6) << i << ' ' << label;
       }
     }
+  }
+}
+
+/// Compares the shares of words with expected ones.
+void expect_shares(const predict::Explanation& found, const json::Value& expected,
+                   std::string_view shares) {
+  const auto words = expected.at("words").items(), values = expected.at(shares).items();
+  ASSERT_EQ(found.words.size(), words.size());
+  EXPECT_NEAR(found.baseline, expected.at("baseline").number(), 2e-5);
+  EXPECT_NEAR(found.logit, expected.at("logit").number(), 2e-5);
+  EXPECT_LT(found.gap, 1e-5);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    EXPECT_EQ(found.words[i].begin, static_cast<std::size_t>(words[i].at("start").integer()));
+    EXPECT_EQ(found.words[i].end, static_cast<std::size_t>(words[i].at("end").integer()));
+    EXPECT_EQ(found.words[i].of_second, words[i].at("of_second").integer() == 1);
+    EXPECT_NEAR(found.words[i].share, values[i].number(), 5e-5) << shares << ' ' << i;
+  }
+}
+
+TEST(AnyPredictor, ExplainsAnswersWithTheShapleyValuesOfCaptum) {
+  const AnyPredictor model{tests::golden() / "zero_shot"};
+  const auto document = json::Document::load(tests::golden() / "word_shares.json");
+  for (const auto& expected : document.root().at("cases").items()) {
+    SCOPED_TRACE(expected.at("text").string());
+    Text text{.text = expected.at("text").string()};
+    if (const auto pair = expected.find("pair")) text.pair = pair->string();
+    const auto given = expected.find("max_length");
+    const std::size_t length = given ? static_cast<std::size_t>(given->integer()) : 32;
+    const std::vector<predict::Encoded> encoded{model.encode(text.text, text.pair, length)};
+    const auto logits = model.predict(encoded);
+    const auto prediction = predict::interpret({logits.data(), 3}, model.task());
+    const auto explain = [&](std::size_t passes) {
+      return predict::explain(model, text.text, text.pair, prediction, length, {.passes = passes});
+    };
+    const auto words = expected.at("words").items().size();
+    if (expected.find("all_sets")) {
+      const auto all = explain(200);
+      ASSERT_EQ(all.size(), 1U);
+      EXPECT_TRUE(all[0].exact);
+      expect_shares(all[0], expected, "all_sets");
+    }
+    if (words < 3) continue;  // all sets are as few as those of two orders
+    expect_shares(explain(2 * words)[0], expected, "two_orders");
   }
 }
 

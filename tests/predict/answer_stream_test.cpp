@@ -284,5 +284,38 @@ TEST(AnswerStream, AnswersTheTextsOfADirectory) {
   EXPECT_EQ(all, R"({"file":"1.txt",)" + rest + "\n" + R"({"file":"2.txt",)" + rest + "\n");
 }
 
+TEST(AnswerStream, ExplainsEachAnswer) {
+  StreamOptions options{.window = {.batch_size = 4, .explain = ExplainOptions{}}};
+  const auto written = answer({R"({"text": "go on"})"
+                               "\n{}\n" +
+                               text('b', 2)},
+                              options);
+  const auto lines = lines_of(written.all());
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_NE(
+      lines[0].find(R"(,"explanations":[{"label":"letter","logit":103,"baseline":301,"gap":0,)"
+                    R"("passes":4,"exact":true,"words":[{"word":"go","start":0,"end":2,)"),
+      std::string::npos)
+      << lines[0];
+  EXPECT_NE(lines[1].find("text: missing"), std::string::npos);
+  EXPECT_NE(lines[2].find(R"("words":[{"word":"bb",)"), std::string::npos);
+}
+
+TEST(AnswerStream, HasAnErrorIfAPartOfATextHasNoFiniteLogit) {
+  StreamOptions options{.window = {.explain = ExplainOptions{}}};
+  const auto written = answer({R"({"text": "a z"})"
+                               "\n" +
+                               text('b', 2)},
+                              options);
+  const auto lines = lines_of(written.all());
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(
+      lines[0].find(R"("error":"in:1: the model computes a logit that is not a finite number )"
+                    R"(for a part of the text","line":1)"),
+      std::string::npos)
+      << lines[0];
+  EXPECT_EQ(written.progress.wrong, 1);
+}
+
 }  // namespace
 }  // namespace seqtrain::predict

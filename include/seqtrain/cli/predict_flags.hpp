@@ -22,6 +22,7 @@
 #include <seqtrain/predict/embedding.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
+#include <seqtrain/predict/word_shares.hpp>
 #include <seqtrain/predict/zero_shot.hpp>
 
 namespace seqtrain::cli {
@@ -45,6 +46,8 @@ struct PredictFlags {
   double min_score = 0;
   std::int64_t most_uncertain = 0;
   predict::Uncertainty uncertainty = predict::Uncertainty::entropy;
+  bool explain = false;
+  std::int64_t explain_passes = static_cast<std::int64_t>(predict::ExplainOptions{}.passes);
   bool strict = false;
   predict::CandidateLabels candidates = {};
   bool embed = false;
@@ -85,6 +88,7 @@ struct PredictFlags {
     require_output_file();
     require_candidates();
     require_embeddings();
+    require_explanations(flags.is_given("explain-passes"));
     return true;
   }
 
@@ -145,10 +149,16 @@ struct PredictFlags {
   /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the
   /// flags say otherwise.
   [[nodiscard]] predict::StreamOptions stream_options(std::size_t most, std::size_t usual) const {
-    return {.max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
-            .strict = strict || format_of_answers() == predict::AnswerFormat::npy,
-            .most_uncertain = static_cast<std::size_t>(most_uncertain),
-            .window = {.batch_size = static_cast<std::size_t>(batch_size)}};
+    predict::StreamOptions options{
+        .max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
+        .strict = strict || format_of_answers() == predict::AnswerFormat::npy,
+        .most_uncertain = static_cast<std::size_t>(most_uncertain),
+        .window = {.batch_size = static_cast<std::size_t>(batch_size)}};
+    if (explain) {
+      options.window.explain = {.passes = static_cast<std::size_t>(explain_passes)};
+      options.window.most_batches = 1;  // a text takes as long as many without explanations
+    }
+    return options;
   }
 
  private:
@@ -200,6 +210,11 @@ struct PredictFlags {
         .add("uncertainty", uncertainty,
              {{"entropy", predict::Uncertainty::entropy}, {"margin", predict::Uncertainty::margin}},
              "measure for --most-uncertain: entropy of the scores, or margin between the two best")
+        .add_switch("explain", explain,
+                    "also write the share that each word has in the logit of the text's label")
+        .add(
+            "explain-passes", explain_passes,
+            "most texts, with some of the words each, that the model reads for --explain of a text")
         .add_switch("strict", strict, "end at the first wrong record");
   }
 
@@ -256,6 +271,26 @@ struct PredictFlags {
     cli::require(!embed || min_score == 0, "min-score", problem);
     cli::require(!embed || most_uncertain == 0, "most-uncertain", problem);
     cli::require(!embed || compare.empty(), "compare", problem);
+  }
+
+  /// Throws `InputError` that names a flag which does not go with `--explain`, or needs it.
+  void require_explanations(bool passes_given) const {
+    cli::require(explain || !passes_given, "explain-passes", "is for --explain: give that too");
+    if (!explain) return;
+    using predict::ExplainOptions;
+    cli::require(explain_passes >= static_cast<std::int64_t>(ExplainOptions::fewest) &&
+                     explain_passes <= static_cast<std::int64_t>(ExplainOptions::most),
+                 "explain-passes",
+                 "must be " + std::to_string(ExplainOptions::fewest) + " to " +
+                     std::to_string(ExplainOptions::most));
+    cli::require(!embed, "explain", "is for labels, not for --embed");
+    cli::require(format_of_answers() == predict::AnswerFormat::json_lines, "explain",
+                 "is for answers in JSON lines, which have room for lists of words");
+    cli::require(compare.empty(), "explain", "does not go with --compare: give them in turn");
+    cli::require(
+        most_uncertain == 0, "explain",
+        "does not go with --most-uncertain, which reads all texts first: explain the texts "
+        "that it writes");
   }
 
   /// Removes the blanks around candidate labels. Throws `InputError` if they are wrong.

@@ -14,23 +14,13 @@
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokenizer_family.hpp>
+#include <seqtrain/text/unicode/scripts.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::data {
 
 namespace detail {
-
-/// Tells whether a character is of a script that writes no spaces between words: Chinese, Japanese,
-/// Thai, Lao, Tibetan, Burmese or Khmer.
-inline bool is_unspaced(char32_t code) {
-  const auto within = [code](char32_t first, char32_t last) {
-    return first <= code && code <= last;
-  };
-  return text::is_ideograph(code) || within(0x3040, 0x30FF) || within(0x31F0, 0x31FF) ||
-         within(0xFF66, 0xFF9F) || within(0x0E00, 0x0FFF) || within(0x1000, 0x109F) ||
-         within(0x1780, 0x17FF);
-}
 
 /// Returns the words of a valid text that consist of letters and stand between spaces or
 /// punctuation, with a space between each two, and adds their number to `count`.
@@ -52,7 +42,7 @@ inline std::string plain_words(std::string_view text, std::size_t& count) {
     if (text::is_whitespace(code) || text::is_punctuation(code)) {
       end_word();
     } else {
-      plain = plain && letter && !is_unspaced(code);
+      plain = plain && letter && !text::is_unspaced(code);
       word += text.substr(at, next - at);
     }
   }

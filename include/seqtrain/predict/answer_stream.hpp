@@ -14,12 +14,15 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/predict/answer_writer.hpp>
+#include <seqtrain/predict/explain.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
+#include <seqtrain/predict/word_shares.hpp>
 #include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::predict {
@@ -31,6 +34,10 @@ struct AnswerQueueOptions {
   /// window is followed by one with twice as many, so the first answers come soon.
   std::size_t most_batches = 16;
   AnswerOptions answer = {};
+  /// With them each answer has the shares of the text's words, in JSON lines.
+  std::optional<ExplainOptions> explain = {};
+  /// The most ids that a text with some of the words may have.
+  std::size_t max_length = std::numeric_limits<std::size_t>::max();
 };
 
 /// The line of a record.
@@ -51,11 +58,13 @@ class AnswerQueue {
       : predictor_{&predictor}, options_{options}, writer_{predictor.task(), options.answer} {}
 
   /// Adds a text. `where` is its place in an error. `kept` are the values of the input that its
-  /// answer has.
-  void add(Encoded text, Where where = {}, std::span<const data::KeptValue> kept = {}) {
+  /// answer has. `original` is the text itself, which only an explanation needs.
+  void add(Encoded text, Where where = {}, std::span<const data::KeptValue> kept = {},
+           PartialText original = {}) {
     places_.push_back(answers_.size());
     texts_.push_back(std::move(text));
     wheres_.push_back(std::move(where));
+    originals_.push_back(std::move(original));
     answers_.push_back({.line = writer_.begin(kept)});
   }
 
@@ -80,6 +89,7 @@ class AnswerQueue {
     }
     texts_.clear();
     wheres_.clear();
+    originals_.clear();
     places_.clear();
     return std::exchange(answers_, {});
   }
@@ -116,16 +126,33 @@ class AnswerQueue {
   void set_answer(std::size_t text, std::span<const float> logits,
                   const text::DecidingWindow& deciding) {
     Answer& answer = answers_[places_[text]];
-    if (!metrics::all_finite(logits)) {
-      answer.error = not_finite(std::move(wheres_[text]));
-      answer.line = writer_.error(answer.line, *answer.error);
-      return;
-    }
+    const auto refuse = [&](InputError error) {
+      answer.line = writer_.error(answer.line, error);
+      answer.error = std::move(error);
+    };
+    if (!metrics::all_finite(logits)) return refuse(not_finite(std::move(wheres_[text])));
     const Task& task = predictor_->task();
     const Prediction prediction = interpret(logits, task, deciding);
-    answer.line = writer_.answer(answer.line, prediction, wheres_[text].line);
+    std::string explanations;
+    try {
+      explanations = explained(originals_[text], prediction);
+    } catch (const InputError& error) {
+      return refuse(InputError{error.what(), std::move(wheres_[text])});
+    }
+    answer.line = writer_.answer(answer.line, prediction, wheres_[text].line, explanations);
     answer.abstained = abstains(prediction, task, options_.answer.min_score);
     if (options_.answer.uncertainty) answer.uncertainty = writer_.uncertainty_of(prediction);
+  }
+
+  /// Returns what `write_explanations` writes, or "" if answers have no explanations.
+  [[nodiscard]] std::string explained(const PartialText& text, const Prediction& prediction) const {
+    if (!options_.explain) return {};
+    json::Writer out;
+    write_explanations(out,
+                       explain(*predictor_, text.text, text.pair, prediction, options_.max_length,
+                               *options_.explain, options_.batch_size),
+                       text.text, text.pair, predictor_->task());
+    return out.text();
   }
 
   static InputError not_finite(Where where) {
@@ -138,8 +165,9 @@ class AnswerQueue {
   AnswerWriter writer_;
   std::size_t batches_ = 1;
   std::vector<Encoded> texts_;
-  std::vector<Where> wheres_;        ///< [texts]
-  std::vector<std::size_t> places_;  ///< [texts], the index of each text's answer
+  std::vector<Where> wheres_;           ///< [texts]
+  std::vector<PartialText> originals_;  ///< [texts], empty unless answers have explanations
+  std::vector<std::size_t> places_;     ///< [texts], the index of each text's answer
   std::vector<Answer> answers_;
 };
 
@@ -174,6 +202,13 @@ concept Records = requires(R& records, const data::Example& example) {
 };
 
 namespace detail {
+
+/// Returns a copy of the texts of an example.
+inline PartialText copied(const data::Example& example) {
+  PartialText texts{.text = std::string{example.text}};
+  if (example.text_pair) texts.pair = *example.text_pair;
+  return texts;
+}
 
 /// Writes the answers of windows, or keeps the most uncertain ones until the end.
 template <class Write>
@@ -246,7 +281,9 @@ class Answers {
 template <Records R, Predictor P, class Write>
 StreamProgress answer_stream(R& records, const P& predictor, const Write& write,
                              const StreamOptions& options = {}) {
-  AnswerQueue<P> window{predictor, options.window};
+  auto window_options = options.window;
+  window_options.max_length = options.max_length;
+  AnswerQueue<P> window{predictor, window_options};
   std::optional<detail::Answers<Write>>
       answers;  // its header is not written before a record is read
   const auto begun = [&]() -> detail::Answers<Write>& {
@@ -273,8 +310,10 @@ StreamProgress answer_stream(R& records, const P& predictor, const Write& write,
     if (!begun().wanted()) return;
     const Where where{.object = records.name(), .line = records.line_of(example)};
     try {
+      PartialText original;
+      if (options.window.explain) original = detail::copied(example);
       window.add(predictor.encode(example.text, example.text_pair, options.max_length), where,
-                 example.kept);
+                 example.kept, std::move(original));
     } catch (const InputError& error) {
       return refuse(InputError{error.what(), where}, example.kept);
     }

@@ -106,9 +106,10 @@ class AnswerWriter {
   }
 
   /// Returns the line with the answer to a record that lies in line `number` of the input. `begin`
-  /// is its beginning.
+  /// is its beginning. `explanations` is what `write_explanations` writes, if the answer has that.
   [[nodiscard]] std::string answer(const std::string& begin, const Prediction& prediction,
-                                   std::int64_t number) const {
+                                   std::int64_t number,
+                                   const std::string& explanations = {}) const {
     if (options_.format == AnswerFormat::csv) return begin + csv_answer(prediction, number);
     if (options_.format == AnswerFormat::npy) {
       const auto& numbers = prediction.logits;
@@ -122,6 +123,7 @@ class AnswerWriter {
     write_members(
         out, prediction, *task_,
         {.top_k = options_.top_k, .logits = options_.top_k == 0, .min_score = options_.min_score});
+    if (!explanations.empty()) out.key("explanations").raw(explanations);
     return with_beginning(begin, out.end_object().text());
   }
 
@@ -154,7 +156,8 @@ class AnswerWriter {
     constexpr std::array<std::string_view, 11> own{"label", "labels",    "scores",   "score",
                                                    "value", "logits",    "window",   "error",
                                                    "line",  "abstained", "embedding"};
-    const bool is_own = std::ranges::count(own, name) > 0 || name == "uncertainty";
+    const bool is_own =
+        std::ranges::count(own, name) > 0 || name == "uncertainty" || name == "explanations";
     return is_own ? "input_" + name : name;
   }
 

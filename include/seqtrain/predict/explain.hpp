@@ -1,0 +1,126 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/predict/word_shares.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+namespace seqtrain::predict {
+
+/// Returns the numbers of the logits that explain a prediction: those of the labels that the text
+/// has, the greatest score first, and at most five; if it has none, that of the greatest score. In
+/// regression it is the only one.
+[[nodiscard]] inline std::vector<std::size_t> explained_outputs(const Prediction& prediction,
+                                                                const Task& task) {
+  constexpr std::size_t most = 5;
+  if (task.problem_type == ProblemType::regression) return {0};
+  return greatest(prediction.scores, std::clamp<std::size_t>(prediction.labels.size(), 1, most));
+}
+
+namespace detail {
+
+/// Returns the logits of texts [texts, outputs], which are predicted in batches of similar lengths.
+template <Predictor P>
+metrics::Logits logits_by_length(const P& predictor, std::vector<Encoded> texts,
+                                 std::size_t batch_size) {
+  std::vector<std::size_t> order(texts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return texts[i].input_ids.size(); });
+  metrics::Logits logits;
+  for (std::size_t begin = 0; begin < order.size(); begin += batch_size) {
+    const auto numbers =
+        std::span{order}.subspan(begin, std::min(batch_size, order.size() - begin));
+    std::vector<Encoded> batch;
+    for (const std::size_t i : numbers) batch.push_back(std::move(texts[i]));
+    const metrics::Logits rows = predictor.predict(batch);
+    if (begin == 0) logits.resize(static_cast<Eigen::Index>(texts.size()), rows.cols());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      logits.row(static_cast<Eigen::Index>(numbers[i])) = rows.row(static_cast<Eigen::Index>(i));
+    }
+  }
+  return logits;
+}
+
+}  // namespace detail
+
+/// Returns the explanation of each logit that `explained_outputs` names for a prediction that the
+/// predictor made for a text, cut to `max_length` ids. Throws `InputError` if the model computes a
+/// logit that is not finite for a part of the text.
+template <Predictor P>
+[[nodiscard]] std::vector<Explanation> explain(const P& predictor, std::string_view text,
+                                               std::optional<std::string_view> pair,
+                                               const Prediction& prediction, std::size_t max_length,
+                                               const ExplainOptions& options = {},
+                                               std::size_t batch_size = 32) {
+  const auto encode = [&](std::string_view part, std::optional<std::string_view> second, bool cut) {
+    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+    return predictor.encode(part, second, cut ? max_length : all);
+  };
+  const WordShares shares{std::string{text},
+                          pair ? std::optional{std::string{*pair}} : std::nullopt, encode, options};
+  std::vector<Encoded> encoded;
+  for (const PartialText& part : shares.texts()) {
+    encoded.push_back(encode(part.text, part.pair, true));
+  }
+  const auto logits = detail::logits_by_length(predictor, std::move(encoded), batch_size);
+  if (!metrics::all_finite({logits.data(), static_cast<std::size_t>(logits.size())})) {
+    throw InputError{
+        "the model computes a logit that is not a finite number for a part of the text"};
+  }
+  std::vector<Explanation> explanations;
+  for (const std::size_t output : explained_outputs(prediction, predictor.task())) {
+    explanations.push_back(shares.explanation(logits, output, prediction.logits.at(output)));
+  }
+  return explanations;
+}
+
+/// Writes `[{"label": "good", "logit": 2.1, "baseline": -0.2, "gap": 1e-7, "passes": 126, "exact":
+/// false, "words": [{"word": "The", "start": 0, "end": 3, "share": 0.02}, …]}, …]`. The words of
+/// the second text of a pair have `"of_second": true`. Places count characters. A regression has no
+/// label.
+inline void write_explanations(json::Writer& out, std::span<const Explanation> explanations,
+                               std::string_view text, std::optional<std::string_view> pair,
+                               const Task& task) {
+  out.begin_array();
+  for (const Explanation& each : explanations) {
+    out.begin_object();
+    if (task.problem_type != ProblemType::regression) {
+      out.member("label", label_name(task.labels, each.output));
+    }
+    out.member("logit", static_cast<float>(each.logit))
+        .member("baseline", static_cast<float>(each.baseline))
+        .member("gap", static_cast<float>(each.gap))
+        .member("passes", each.passes)
+        .member("exact", each.exact);
+    out.key("words").begin_array();
+    for (const auto& [of_second, begin, end, share] : each.words) {
+      const std::string_view whole = of_second ? pair.value_or("") : text;
+      const auto word = whole.substr(begin, end - begin);
+      const std::size_t start = text::count_characters(whole.substr(0, begin));
+      out.begin_object().member("word", word).member("start", start);
+      out.member("end", start + text::count_characters(word));
+      out.member("share", static_cast<float>(share));
+      if (of_second) out.member("of_second", true);
+      out.end_object();
+    }
+    out.end_array().end_object();
+  }
+  out.end_array();
+}
+
+}  // namespace seqtrain::predict
