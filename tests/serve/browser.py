@@ -1,7 +1,7 @@
 """browser.py --serve PATH: tests the page of `serve` in headless Chromium by the DevTools protocol.
 
-The page must load without an error in the console and answer an entered text with a bar for each
-label. Exits with 77 if there is no Chromium."""
+The page must load without an error in the console, answer an entered text with a bar for each
+label, and colour the words that decided. Exits with 77 if there is no Chromium."""
 
 import argparse
 import json
@@ -114,6 +114,23 @@ ROWS = """[...document.querySelectorAll("#answer .row")].map(row => ({
        row.querySelector(".bar").getBoundingClientRect().width}))"""
 
 
+def try_words(browser):
+    """Asks which words decided: all of both texts are shown, with a share each."""
+    browser.value("""document.getElementById("text").value = "bada <b> mona.";
+                     document.getElementById("pair").value = "kilo";
+                     document.getElementById("explain").click()""")
+    browser.wait_for("document.querySelectorAll('#words p').length == 2")
+    assert browser.value("""[...document.querySelectorAll("#words p")]
+                            .map(shown => shown.textContent)""") == ["bada <b> mona.", "kilo"]
+    words = browser.value("""[...document.querySelectorAll("#words span")].map(word => ({
+      text: word.textContent, share: Number(word.title), kind: word.className,
+      colour: getComputedStyle(word).backgroundColor}))""")
+    assert [word["text"] for word in words] == ["bada", "<", "b", ">", "mona", ".", "kilo"], words
+    assert all(word["kind"] == ("against" if word["share"] < 0 else "for") for word in words), words
+    darkest = max(words, key=lambda word: abs(word["share"]))
+    assert darkest["colour"].endswith(", 0.65)"), words
+
+
 def try_page(browser, port):
     browser.call("Page.navigate", url=f"http://127.0.0.1:{port}/")
     browser.wait_for("document.readyState == 'complete' && !!document.getElementById('form')")
@@ -130,6 +147,7 @@ def try_page(browser, port):
         scores = [row["score"] for row in rows]
         assert scores == sorted(scores, reverse=True) and abs(sum(scores) - 1) < 1e-3, rows
         assert all(abs(row["bar"] - row["score"]) < 0.02 for row in rows), rows
+    try_words(browser)
     assert not browser.errors, browser.errors
     # The page shows an error of the server. The console has it too.
     browser.value("""document.getElementById("text").value = " ".repeat(2 << 20);

@@ -71,6 +71,15 @@ TEST(ServedView, AModelWithoutAHeadAnswersNothingItself) {
   EXPECT_EQ(headless.view().task_of("one", false).labels.size(), 2u);
 }
 
+TEST(ServedView, EncodesForAModelOrAnAdapter) {
+  const Viewed all{true};
+  const View view = all.view();
+  const std::string text(50, 'a');
+  EXPECT_EQ(view.encode({}, text, {}, Truncation::right).input_ids.size(), 32u);
+  EXPECT_EQ(view.encode("one", text, "b", Truncation::none).input_ids.size(), 53u);
+  EXPECT_THROW(static_cast<void>(view.encode("three", text, {}, Truncation::none)), HttpError);
+}
+
 TEST(ServedView, IsReadyWithAModelUntilTheServerStops) {
   Viewed all{false};
   EXPECT_TRUE(all.view().is_ready());

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts.hpp>
 #include <seqtrain/serve/read_request.hpp>
@@ -17,7 +18,7 @@
 namespace seqtrain::tests {
 
 /// A server without a model, as contracts see it. All its adapters have the model's task. Its
-/// tokenizer names nothing.
+/// tokenizer names nothing; the ids of a text are its bytes, of which it reads 32.
 struct MadeServer final : serve::ServerView {
   struct State {
     serve::ServiceOptions options = {};
@@ -45,6 +46,19 @@ struct MadeServer final : serve::ServerView {
   }
   [[nodiscard]] std::vector<std::string> adapters() const override { return state.adapters; }
   [[nodiscard]] std::size_t longest_text() const override { return 32; }
+  [[nodiscard]] predict::Encoded encode(std::optional<std::string_view> name, std::string_view text,
+                                        std::optional<std::string_view> pair,
+                                        serve::Truncation truncation) const override {
+    static_cast<void>(task_of(name, false));
+    if (text == "untokenizable") throw InputError{"no ids for this"};
+    predict::Encoded encoded;
+    for (const char c : std::string{text} + "|" + std::string{pair.value_or("")}) {
+      encoded.input_ids.push_back(c);
+    }
+    auto& ids = encoded.input_ids;
+    if (truncation != serve::Truncation::none) ids.resize(std::min<std::size_t>(ids.size(), 32));
+    return encoded;
+  }
   [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view,
                                                                bool) const override {
     return {};

@@ -9,6 +9,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/serve/http_error.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
@@ -45,6 +46,12 @@ class ServerView {
   [[nodiscard]] virtual std::vector<std::string> adapters() const = 0;
   /// Returns the most ids of a text that is not cut.
   [[nodiscard]] virtual std::size_t longest_text() const = 0;
+  /// Returns the ids that the model or the adapter of `task_of` reads of a text or a pair, or all
+  /// ids if it may not be cut. Throws `InputError` if the text cannot be encoded.
+  [[nodiscard]] virtual predict::Encoded encode(std::optional<std::string_view> name,
+                                                std::string_view text,
+                                                std::optional<std::string_view> pair,
+                                                Truncation truncation) const = 0;
   /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
   [[nodiscard]] virtual std::optional<std::vector<text::Token>> tokens(std::string_view text,
                                                                        bool special) const = 0;

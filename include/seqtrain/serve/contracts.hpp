@@ -5,6 +5,7 @@
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/contracts/cohere.hpp>
 #include <seqtrain/serve/contracts/embeddings.hpp>
+#include <seqtrain/serve/contracts/explain.hpp>
 #include <seqtrain/serve/contracts/health.hpp>
 #include <seqtrain/serve/contracts/kserve.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
@@ -26,6 +27,7 @@ namespace seqtrain::serve {
           vertex::contract(),
           cohere::contract(),
           embeddings::contract(),
+          explain::contract(),
           openai::contract(),
           kserve::contract(),
           health::contract()};

@@ -24,6 +24,11 @@ inline constexpr std::string_view page_html = R"html(<!doctype html>
   .score { text-align: right; font-variant-numeric: tabular-nums }
   #model, #labels, #time { color: #888; overflow-wrap: anywhere }
   .error { color: #c33 }
+  #words p { overflow-wrap: anywhere; white-space: pre-wrap; line-height: 1.9 }
+  #words .note { color: #888 }
+  .for, .against { border-radius: .2rem; padding: .1rem 0 }
+  .for { background: rgb(0 114 178 / var(--share)) }
+  .against { background: rgb(213 94 0 / var(--share)); text-decoration: underline dotted }
 </style>
 <h1>Try a text</h1>
 <p id="model"></p>
@@ -32,9 +37,10 @@ inline constexpr std::string_view page_html = R"html(<!doctype html>
   <label>Text <textarea id="text" rows="4" required autofocus
     placeholder="For example: The staff were friendly, but the room was cold."></textarea></label>
   <label>Second text, if the model takes pairs <textarea id="pair" rows="2"></textarea></label>
-  <button>Classify</button>
+  <button>Classify</button> <button id="explain">Which words decided?</button>
 </form>
 <div id="answer" role="status"></div>
+<div id="words"></div>
 <p id="time"></p>
 <script>
 const at = id => document.getElementById(id);
@@ -53,28 +59,67 @@ fetch("info").then(r => r.json()).then(info => {
   const more = names.length > most ? ", and " + (names.length - most) + " more" : "";
   at("labels").textContent = "Labels: " + names.slice(0, most).join(", ") + more;
 }).catch(() => {});
+const ask = async (path, body) => {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: {"Content-Type": "application/json"},
+    body: JSON.stringify(body),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error);
+  return [answer, response.headers.get("x-total-time") + " ms"];
+};
+const show_scores = answer => {
+  for (const {label, score} of answer) {
+    const row = make("row", ""), bar = make("bar", ""), fill = make("", "");
+    fill.style.width = 100 * Math.min(1, Math.max(0, score)) + "%";
+    bar.append(fill);
+    row.append(make("name", label), bar, make("score", score.toFixed(4)));
+    at("answer").append(row);
+  }
+};
+// Returns a text whose words are the darker the greater their shares are.
+const coloured = (text, words, most) => {
+  const characters = [...text], shown = document.createElement("p");
+  let done = 0;
+  for (const {start, end, share} of words) {
+    const word = document.createElement("span");
+    word.className = share < 0 ? "against" : "for";
+    word.style.setProperty("--share", .65 * Math.abs(share) / most);
+    word.title = (share < 0 ? "" : "+") + share.toFixed(3);
+    word.textContent = characters.slice(start, end).join("");
+    shown.append(characters.slice(done, start).join(""), word);
+    done = end;
+  }
+  shown.append(characters.slice(done).join(""));
+  return shown;
+};
+const show_words = (texts, {explanations}) => {
+  for (const {label, logit, baseline, words} of explanations) {
+    const most = Math.max(1e-9, ...words.map(word => Math.abs(word.share)));
+    at("words").append(make("name", label === undefined ? "The value" : label));
+    texts.forEach((text, i) =>
+      at("words").append(coloured(text, words.filter(word => !!word.of_second == i), most)));
+    at("words").append(make("note", "Blue words raise the logit, from " + baseline.toFixed(3) +
+      " without words to " + logit.toFixed(3) + "; orange, underlined words lower it. Point at a " +
+      "word to see its share."));
+  }
+};
 at("form").addEventListener("submit", async event => {
   event.preventDefault();
-  const pair = at("pair").value;
-  const inputs = pair ? [at("text").value, pair] : at("text").value;
+  const pair = at("pair").value, texts = [at("text").value].concat(pair ? pair : []);
+  const inputs = pair ? texts : texts[0];
   at("answer").replaceChildren();
+  at("words").replaceChildren();
   at("time").textContent = "";
   try {
-    const response = await fetch("predict", {
-      method: "POST",
-      headers: {"Content-Type": "application/json"},
-      body: JSON.stringify({inputs, raw_scores, truncate: true}),
-    });
-    const answer = await response.json();
-    if (!response.ok) throw new Error(answer.error);
-    for (const {label, score} of answer) {
-      const row = make("row", ""), bar = make("bar", ""), fill = make("", "");
-      fill.style.width = 100 * Math.min(1, Math.max(0, score)) + "%";
-      bar.append(fill);
-      row.append(make("name", label), bar, make("score", score.toFixed(4)));
-      at("answer").append(row);
-    }
-    at("time").textContent = response.headers.get("x-total-time") + " ms";
+    const [answer, time] = await ask("predict", {inputs, raw_scores, truncate: true});
+    show_scores(answer);
+    at("time").textContent = time;
+    if (event.submitter?.id != "explain") return;
+    const [explained, longer] = await ask("explain", {inputs});
+    show_words(texts, explained);
+    at("time").textContent = longer;
   } catch (error) {
     at("answer").append(make("error", error.message));
   }

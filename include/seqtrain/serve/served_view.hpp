@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/serve/contract.hpp>
 #include <seqtrain/serve/encoded_texts.hpp>
 #include <seqtrain/serve/http_error.hpp>
@@ -57,6 +58,11 @@ class ServedView final : public ServerView {
   }
   [[nodiscard]] std::size_t longest_text() const override {
     return serve::longest_text(loaded().predictor, options_.max_windows);
+  }
+  [[nodiscard]] predict::Encoded encode(std::optional<std::string_view> name, std::string_view text,
+                                        std::optional<std::string_view> pair,
+                                        Truncation truncation) const override {
+    return serve::encode(named(name, false)->predictor, text, pair, truncation, longest_text());
   }
   [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
                                                                bool special) const override {
