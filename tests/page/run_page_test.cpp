@@ -1,9 +1,12 @@
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/page/run_page.hpp>
+#include <seqtrain/predict/words.hpp>
 
 #include "support/made_page.hpp"
 #include "support/temporary_directory.hpp"
@@ -88,6 +91,46 @@ TEST_F(RunPageTest, ShowsLineBreaksOfWindows) {
   const std::string text = page({.texts = {"first\r\nsecond"}});
   EXPECT_TRUE(has(text, "first\nsecond"));
   EXPECT_FALSE(has(text, "\xE2\x90\x8D")) << "the symbol of a carriage return";
+}
+
+/// Gives each word of a text a share of 1, and the first one a share of -2.
+std::optional<predict::Explanation> shares_of(const data::Example& example) {
+  predict::Explanation made;
+  for (const auto& [begin, end] : predict::words_of(example.text)) {
+    made.words.push_back({.begin = begin, .end = end, .share = made.words.empty() ? -2.0 : 1.0});
+  }
+  return made;
+}
+
+TEST_F(RunPageTest, ColoursTheWordsThatDecided) {
+  std::size_t asked = 0;
+  const auto count = [&asked](const data::Example& example) {
+    ++asked;
+    return shares_of(example);
+  };
+  const std::string text = page({.texts = {"so <i>bad</i>", "x > " + std::string(9000, 'y') + " z"},
+                                 .explain = {.words = count}});
+  EXPECT_EQ(asked, most_explained);
+  EXPECT_TRUE(has(text,
+                  "<bdi class=\"text\"><span class=\"against\" style=\"--share:1\" "
+                  "title=\"-2.000\">so</span> <span class=\"for\" style=\"--share:0.5\" "
+                  "title=\"+1.000\">&lt;</span><span"));
+  EXPECT_TRUE(has(text, "blue words</span> raise the logit of the predicted label"));
+  EXPECT_TRUE(has(text, "&gt;</span> yyyy"));  // a word that is longer than a cell is cut
+  EXPECT_FALSE(has(text, std::string(4001, 'y')));
+}
+
+TEST_F(RunPageTest, ColoursHostileTexts) {
+  const std::string text = page({.texts = tests::hostile_texts(), .explain = {.words = shares_of}});
+  EXPECT_FALSE(has(text, "<script>document"));
+  EXPECT_FALSE(has(text, "<img"));
+  EXPECT_FALSE(has(text, "\x1b"));
+}
+
+TEST_F(RunPageTest, ColoursNoTextsThatItDoesNotShow) {
+  const std::string text = page({.shows_texts = false, .explain = {.words = shares_of}});
+  EXPECT_FALSE(has(text, "blue words"));
+  EXPECT_FALSE(has(text, "<span class=\"for"));
 }
 
 TEST_F(RunPageTest, LeavesTextsOut) {

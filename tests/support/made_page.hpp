@@ -42,6 +42,7 @@ struct MadePage {
   std::vector<run::Advice> advice = {};
   report::Rows baseline = {};  ///< figures of simple models
   report::Rows trials = {};
+  page::Explain explain = {};
 
   /// Writes dev.jsonl, train_log.jsonl and report.html.
   void write(const std::filesystem::path& directory) const {
@@ -66,9 +67,9 @@ struct MadePage {
     const auto* const found = predictions.find("dev");
     if (calibrated && found != nullptr) {
       const auto chosen = run::calibrate(*found, task());
-      page.finish(&chosen, true, {}, advice);
+      page.finish(&chosen, true, explain, advice);
     } else {
-      page.finish(nullptr, true, {}, advice);
+      page.finish(nullptr, true, explain, advice);
     }
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,7 +12,6 @@
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/page/facts.hpp>
-#include <seqtrain/page/run_page.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
@@ -32,8 +32,8 @@ namespace seqtrain::experiment {
 
 /// Returns what finds the window of an example that decided, or nothing if the model reads no
 /// windows. `model` must outlive it.
-[[nodiscard]] inline page::RunPage::Explain deciding_passages(const text::AnyTokenizer& tokenizer,
-                                                              model::AnyClassifier& model) {
+[[nodiscard]] inline std::function<std::optional<page::Passage>(const data::Example&)>
+deciding_passages(const text::AnyTokenizer& tokenizer, model::AnyClassifier& model) {
   if (!tokenizer.windows()) return {};
   return [encode = std::make_shared<predict::TextEncoder>(tokenizer),
           &model](const data::Example& example) -> std::optional<page::Passage> {

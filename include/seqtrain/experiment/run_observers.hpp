@@ -64,8 +64,7 @@ class RunObservers {
   }
 
   /// Writes the page of a finished run.
-  void finish_page(const run::Results& results, bool test_is_dev,
-                   const page::RunPage::Explain& explain) {
+  void finish_page(const run::Results& results, bool test_is_dev, const page::Explain& explain) {
     if (!parts_) return;
     if (results.baseline) {
       parts_->page.compare(report::baseline_rows(*results.dev, *results.baseline),

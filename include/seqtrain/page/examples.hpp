@@ -47,9 +47,36 @@ inline std::string folded(std::string_view text, std::size_t bytes) {
          "</bdi></summary><bdi class=\"text\">" + whole + "</bdi></details>";
 }
 
+/// Returns text whose words are the darker the greater their shares in a logit are, escaped. It is
+/// cut before the word that would end past `bytes` bytes.
+inline std::string coloured(std::string_view text, const predict::Explanation& explanation,
+                            bool of_second, std::size_t bytes) {
+  double most = 0;
+  for (const auto& word : explanation.words) most = std::max(most, std::abs(word.share));
+  std::string out = "<bdi class=\"text\">";
+  std::size_t done = 0;
+  for (const auto& [second, begin, end, share] : explanation.words) {
+    if (second != of_second) continue;
+    if (end > std::min(bytes, text.size())) break;
+    out += html::escaped(text.substr(done, begin - done)) + "<span class=\"" +
+           (share < 0 ? "against" : "for") + "\"" +
+           html::attribute("style",
+                           "--share:" + html::number(most > 0 ? std::abs(share) / most : 0, 2)) +
+           html::attribute("title", (share < 0 ? "" : "+") + log::fixed(share, 3)) + ">" +
+           html::escaped(text.substr(begin, end - begin)) + "</span>";
+    done = end;
+  }
+  return out + html::escaped(html::cut(text.substr(done), bytes - std::min(bytes, done))) +
+         "</bdi>";
+}
+
 inline std::string text_cell(const ExampleText& example, std::size_t bytes) {
-  std::string out = folded(example.text, bytes);
-  if (example.pair) out += "<hr>" + folded(*example.pair, bytes);
+  const auto shown = [&](std::string_view text, bool of_second) {
+    const bool has_words = example.words && !example.words->words.empty();
+    return has_words ? coloured(text, *example.words, of_second, bytes) : folded(text, bytes);
+  };
+  std::string out = shown(example.text, false);
+  if (example.pair) out += "<hr>" + shown(*example.pair, true);
   if (const auto& passage = example.passage) {
     out += "<hr>Window " + std::to_string(passage->index + 1) + " of " +
            std::to_string(passage->count) + " decided";
@@ -188,6 +215,14 @@ class ChosenExamples {
       " have the highest loss of all" +
       (regression ? "" : "; after them come the worst of each confusion") +
       ". “Row” is the number of the record in " + html::escaped(page.facts->dev.file) + ".</p>";
+  const bool has_words = std::ranges::any_of(
+      page.texts, [](const ExampleText& text) { return text.words.has_value(); });
+  if (has_words) {
+    out += "<p>In the first texts, <span class=\"for\">blue words</span> raise the " +
+           std::string{regression ? "predicted value" : "logit of the predicted label"} +
+           " and <span class=\"against\">orange ones</span> lower it; each tells its share if you "
+           "point at it.</p>";
+  }
   if (!regression) {
     out += "<form class=\"js\" hidden aria-label=\"Filter\">" +
            detail::label_filter("gold", "Gold", task) +

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/example.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/run_log.hpp>
+#include <seqtrain/predict/word_shares.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/advice.hpp>
 #include <seqtrain/run/calibrate.hpp>
@@ -84,7 +87,16 @@ struct ExampleText {
   std::int64_t record = 0;
   std::string text = {};
   std::optional<std::string> pair = {};
-  std::optional<Passage> passage = {};  ///< if the text was read in several windows
+  std::optional<Passage> passage = {};             ///< if the text was read in several windows
+  std::optional<predict::Explanation> words = {};  ///< if the page shows the words that decided
+};
+
+/// The functions that tell how a model came to its answer. Each of them may be empty.
+struct Explain {
+  /// Returns the window of an example that decided, if it was read in several.
+  std::function<std::optional<Passage>(const data::Example&)> passage = {};
+  /// Returns the shares of an example's words in the logit of the predicted label.
+  std::function<std::optional<predict::Explanation>(const data::Example&)> words = {};
 };
 
 /// Examples whose texts are nearly equal and whose labels differ.

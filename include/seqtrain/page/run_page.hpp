@@ -32,6 +32,9 @@ namespace seqtrain::page {
 /// The largest size of a page in bytes.
 inline constexpr std::size_t most_page_bytes = 2'000'000;
 
+/// The greatest number of examples whose words a page colours, those with the highest loss.
+inline constexpr std::size_t most_explained = 8;
+
 namespace detail {
 
 /// Returns the section of a page with the advice, or an empty string if there is none.
@@ -114,11 +117,7 @@ class RunPage {
     baseline_note_ = std::move(note);
   }
 
-  /// Returns the window of an example that decided, if it was read in several.
-  using Explain = std::function<std::optional<Passage>(const data::Example&)>;
-
-  /// Writes the page of a finished run. `calibrated` is null if nothing was calibrated. `explain`
-  /// may be empty.
+  /// Writes the page of a finished run. `calibrated` is null if nothing was calibrated.
   void finish(const run::Calibrated* calibrated, bool test_is_dev, const Explain& explain = {},
               std::vector<run::Advice> advice = {}) {
     calibrated_ = calibrated;
@@ -210,6 +209,8 @@ class RunPage {
     for (const std::size_t i : chosen.indices()) {
       wanted.push_back(static_cast<std::size_t>(page.dev->rows[i]));
     }
+    auto explained = wanted;
+    explained.resize(std::min(explained.size(), most_explained));
     std::ranges::sort(wanted);
     const std::vector<std::size_t> listed = wanted;
     for (const auto& rows : conflicts) wanted.insert(wanted.end(), rows.begin(), rows.end());
@@ -219,8 +220,10 @@ class RunPage {
       ExampleText text{.row = place.row, .record = static_cast<std::int64_t>(place.record)};
       text.text = html::cut(example.text, most_bytes);
       if (example.text_pair) text.pair = html::cut(*example.text_pair, most_bytes);
-      if (explain_ && options_.facts.texts && std::ranges::binary_search(listed, place.row)) {
-        text.passage = explain_(example);
+      if (options_.facts.texts && std::ranges::binary_search(listed, place.row)) {
+        if (explain_.passage) text.passage = explain_.passage(example);
+        const bool shows_words = std::ranges::count(explained, place.row) > 0;
+        if (explain_.words && shows_words) text.words = explain_.words(example);
       }
       page.texts.push_back(std::move(text));
     });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +18,7 @@
 #include <seqtrain/experiment/baseline.hpp>
 #include <seqtrain/experiment/choose_values.hpp>
 #include <seqtrain/experiment/deciding_passages.hpp>
+#include <seqtrain/experiment/deciding_words.hpp>
 #include <seqtrain/experiment/few_shot.hpp>
 #include <seqtrain/experiment/learn.hpp>
 #include <seqtrain/experiment/next_commands.hpp>
@@ -71,14 +74,28 @@ struct Run::State {
     return data::BucketLoader{std::move(set), std::move(options)};
   }
 
-  void save_rest(const page::RunPage::Explain& explain) {
+  /// Returns what finds the window of an example that decided.
+  [[nodiscard]] page::Explain passages(model::AnyClassifier& model) const {
+    return {.passage = deciding_passages(prepared.tokenizer, model)};
+  }
+
+  /// Returns what also finds the words that decided.
+  [[nodiscard]] page::Explain words(model::AnyClassifier& model) const {
+    auto explain = passages(model);
+    const auto longest =
+        std::min(examples.train.max_length, static_cast<std::size_t>(model.longest_row()));
+    explain.words = deciding_words(prepared.tokenizer, model, task_of(prepared), longest);
+    return explain;
+  }
+
+  void save_rest(const page::Explain& explain) {
     save_predictions(prepared, examples, watch.predictions());
     watch.observers().finish_page(prepared.results, examples.test_is_dev(prepared.flags), explain);
   }
 
   /// Saves the results of a part of a cross-validation or a tuning, which leaves no model. Its
   /// figures come last, because they tell that it is finished.
-  void save_part(const page::RunPage::Explain& explain) {
+  void save_part(const page::Explain& explain) {
     save_rest(explain);
     prepared.results.labels = prepared.labels.names();
     prepared.results.peak_memory_mib = peak_memory_mib();
@@ -255,9 +272,9 @@ SEQTRAIN_SEPARATE void Run::end_fit(const train::FitReport& report) {
 }
 
 SEQTRAIN_SEPARATE void Run::save_classifier(model::AnyClassifier& model) {
-  if (flags().is_part()) return state_->save_part(deciding_passages(tokenizer(), model));
+  if (flags().is_part()) return state_->save_part(state_->passages(model));
   save_model(state_->program, state_->prepared, model);
-  state_->save_rest(deciding_passages(tokenizer(), model));
+  state_->save_rest(state_->words(model));
 }
 
 SEQTRAIN_SEPARATE void Run::save_files(const run::ModelFiles& files) {

@@ -52,6 +52,9 @@ th button{all:unset;cursor:pointer}th button:focus-visible{outline:3px solid var
 tr:target{background:var(--soft);outline:2px solid var(--c1)}
 .text{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate}#example-table td:last-child{
 min-width:22rem}hr{border:0;border-top:1px dashed var(--line)}
+.for,.against{--share:.5;border-radius:.2rem}
+.for{background:rgb(0 114 178/calc(.6*var(--share)))}
+.against{background:rgb(213 94 0/calc(.6*var(--share)));text-decoration:underline dotted}
 summary{cursor:pointer;color:var(--faint)}summary .text{color:var(--text)}
 pre{background:var(--soft);padding:.75rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 form{display:flex;gap:1rem;flex-wrap:wrap;align-items:baseline}form[hidden],tr[hidden]{display:none}
