@@ -65,14 +65,16 @@ TEST(Int8, QuantizesARowByItsLargestNumber) {
   for (std::size_t row = 0; row < 3; ++row) {
     float peak = 0;
     for (std::size_t i = 0; i < n; ++i) peak = std::max(peak, std::abs(x[row * n + i]));
-    EXPECT_EQ(factors.row_scales[row], peak / 127);
+    const auto [most, offset] = int8_ranges().activations;
+    EXPECT_EQ(factors.row_scales[row], peak / static_cast<float>(most));
     for (std::size_t i = 0; i < n; ++i) {
-      const float factor = peak > 0 ? 127 / peak : 0;
-      const float expected = std::nearbyint(x[row * n + i] * factor) + 128;
+      const float factor = peak > 0 ? static_cast<float>(most) / peak : 0;
+      const float expected = std::nearbyint(x[row * n + i] * factor) + static_cast<float>(offset);
       EXPECT_NEAR(factors.bytes[row * n + i], expected, 1e-6) << row << ' ' << i;
     }
   }
-  EXPECT_EQ(factors.bytes[5], 1);
+  const Int8Range range = int8_ranges().activations;
+  EXPECT_EQ(factors.bytes[5], range.offset - range.most);
 }
 
 TEST(Int8, QuantizesBfloat16AsTheFloatsItStandsFor) {
@@ -168,18 +170,22 @@ TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {
       EXPECT_LE(std::abs(error), factors.scales[column] * 0.5001F);
       sum += factors.weight(i, column);
     }
-    EXPECT_EQ(factors.excess[column], 128 * sum);
+    EXPECT_EQ(factors.excess[column], int8_ranges().activations.offset * sum);
   }
-  EXPECT_EQ(factors.weight(2, 3), largest_int8_weight());
+  EXPECT_EQ(factors.weight(2, 3), int8_ranges().weights.most);
   EXPECT_EQ(factors.scales[7], 0);
 }
 
-/// Fills factors with bytes at the ends of their range, at which saturating instructions would
-/// fail. The weights are `most` in magnitude.
-void fill_extremes(Factors& factors, std::int32_t most) {
-  for (std::size_t i = 0; i < factors.bytes.size(); ++i) factors.bytes[i] = i % 7 == 0 ? 1 : 255;
+/// Fills factors with bytes at the ends of their ranges, at which saturating instructions would
+/// fail.
+void fill_extremes(Factors& factors, const Int8Ranges& ranges) {
+  const auto [most, offset] = ranges.activations;
+  for (std::size_t i = 0; i < factors.bytes.size(); ++i) {
+    factors.bytes[i] = static_cast<std::uint8_t>(i % 7 == 0 ? offset - most : offset + most);
+  }
   for (std::size_t i = 0; i < factors.weights.size(); ++i) {
-    factors.weights[i] = static_cast<std::int8_t>(i % 3 == 0 ? -most : most);
+    const std::int32_t weight = ranges.weights.most;
+    factors.weights[i] = static_cast<std::int8_t>(i % 3 == 0 ? -weight : weight);
   }
   std::fill(factors.row_scales.begin(), factors.row_scales.end(), 1.0F);
   std::fill(factors.scales.begin(), factors.scales.end(), 1.0F);
@@ -202,7 +208,7 @@ TEST(Int8, ProductsAreExact) {
   for (const std::size_t rows : {1U, 2U, 3U, 5U, 6U, 7U, 17U}) {
     for (const std::size_t k : {4U, 64U, 384U}) {
       Factors factors{rows, k};
-      fill_extremes(factors, largest_int8_weight());
+      fill_extremes(factors, int8_ranges());
       std::vector<float> y(rows * int8_columns, -1);
       float* const to = y.data();
       multiply_int8(
@@ -220,9 +226,9 @@ TEST(Int8, ProductsAreExact) {
   }
 }
 
-TEST(Int8, PortableProductsAreExactForAllWeights) {
+TEST(Int8, PortableProductsAreExactForAllBytes) {
   Factors factors{3, 64};
-  fill_extremes(factors, 127);
+  fill_extremes(factors, {});
   const auto sums = sums_by<dot::BytesAsHalves>(factors);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     EXPECT_EQ(sums[i], factors.sum(i / int8_columns, i % int8_columns));

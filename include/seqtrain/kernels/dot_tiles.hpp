@@ -35,12 +35,12 @@ struct Bytes {
   }
 };
 
-/// Adds the products of four unsigned bytes and four signed ones, of at most `most` in magnitude,
-/// to an int32, by AVX2's instruction for pairs of bytes. Larger ones would saturate its 16-bit
-/// sums.
+/// Adds the products of four unsigned bytes and four signed ones to an int32 by AVX2's instruction
+/// for pairs of bytes. Larger bytes would saturate its 16-bit sums.
 struct SmallBytes {
-  static constexpr std::int32_t most = 63;
-  static_assert(2 * 255 * most < 1 << 15);
+  static constexpr std::int32_t most_unsigned = 180;
+  static constexpr std::int32_t most_signed = 91;
+  static_assert(2 * most_unsigned * most_signed < 1 << 15);
   static constexpr bool is_light = true;
   template <class Ints>
   using Words = Ints;

@@ -17,10 +17,6 @@
 
 namespace seqtrain::kernels {
 
-/// The offset of quantized activations: they are stored as unsigned bytes, because processors
-/// multiply unsigned bytes by signed ones.
-inline constexpr std::int32_t int8_offset = 128;
-
 /// Tells whether the processor has an instruction that adds four products of bytes to an int32, for
 /// vectors of `width` numbers.
 template <std::size_t width>
@@ -30,16 +26,6 @@ SEQTRAIN_INLINE bool has_int8_instructions() {
   if constexpr (width == 8) return instruction::has_avx_vnni();
 #endif
   return false;
-}
-
-/// Tells whether the processor has an instruction for products of bytes, for the vectors that
-/// `vectorised` uses.
-inline bool has_int8_instructions() {
-  bool result = false;
-  bool* const answer = &result;
-  vectorised([=]<std::size_t width>(Width<width>)
-                 SEQTRAIN_INLINE_LAMBDA { *answer = has_int8_instructions<width>(); });
-  return result;
 }
 
 /// Tells whether products of bytes are computed by `dot::SmallBytes`, for vectors of `width`
@@ -52,18 +38,45 @@ SEQTRAIN_INLINE bool multiplies_small_bytes() {
   return false;
 }
 
-/// Returns the largest magnitude of a quantized weight: 127, or less where the processor's products
-/// of bytes would saturate.
-inline std::int32_t largest_int8_weight() {
-  std::int32_t result = 127;
-  std::int32_t* const answer = &result;
+/// Tells whether the processor has instructions for products of bytes, for the vectors that
+/// `vectorised` uses.
+inline bool has_int8_instructions() {
+  bool result = false;
+  bool* const answer = &result;
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    if (multiplies_small_bytes<width>()) *answer = dot::SmallBytes::most;
+    *answer = has_int8_instructions<width>() || multiplies_small_bytes<width>();
   });
   return result;
 }
 
-/// Quantized rows of activations: x is about (byte - 128) times the scale of its row.
+/// How numbers are quantized: they become whole numbers from -`most` to `most`, and are stored as
+/// bytes that are `offset` larger.
+struct Int8Range {
+  std::int32_t most;
+  std::int32_t offset;
+};
+
+/// The ranges of the two factors of a product. Activations are stored as unsigned bytes, because
+/// processors multiply unsigned bytes by signed ones.
+struct Int8Ranges {
+  Int8Range activations{127, 128};
+  Int8Range weights{127, 128};
+};
+
+/// Returns the ranges for this processor. They are smaller where products of bytes would saturate.
+inline Int8Ranges int8_ranges() {
+  Int8Ranges result;
+  Int8Ranges* const answer = &result;
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    if (multiplies_small_bytes<width>()) {
+      constexpr std::int32_t unsigned_most = dot::SmallBytes::most_unsigned;
+      *answer = {{unsigned_most / 2, unsigned_most / 2}, {dot::SmallBytes::most_signed, 128}};
+    }
+  });
+  return result;
+}
+
+/// Quantized rows: x is about (byte - offset) times the scale of its row.
 struct QuantizedRows {
   std::uint8_t* bytes;  ///< [rows, n]
   float* scales;        ///< [rows]
@@ -74,16 +87,16 @@ struct QuantizedRows {
   }
 };
 
-/// Quantizes each row of x [rows, n]: the scale is max |x| / `most` of that row, NaN if a number
-/// is, so that a row's bytes do not depend on the others. n is a multiple of 16.
+/// Quantizes each row of x [rows, n] to a range: the scale is max |x| / `most` of that row, NaN if
+/// a number is, so that a row's bytes do not depend on the others. n is a multiple of 16.
 template <class T>
 void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& to,
-                   std::int32_t most = 127) {
-  const auto levels = static_cast<float>(most);
+                   Int8Range range = int8_ranges().activations) {
+  const auto most = static_cast<float>(range.most);
+  const std::int32_t zero = 0x4b400000 - range.offset;
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     using Ints = typename Width<width>::Ints;
     constexpr float round = 12582912.0F;  // 1.5 * 2^23: adding it leaves an integer
-    constexpr std::int32_t zero = 0x4b400000 - int8_offset;
     typename Width<width>::Floats in;
     for (std::size_t row = 0; row < rows; ++row) {
       Ints peaks = {};  // the bits of |x|, of which those of NaN are largest
@@ -94,8 +107,8 @@ void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedR
       }
       fold<width / 2>(peaks, rise);
       const auto peak = std::bit_cast<float>(static_cast<std::int32_t>(peaks[0]));
-      const float factor = peak > 0 ? levels / peak : 0;
-      to.scales[row] = peak / levels;
+      const float factor = peak > 0 ? most / peak : 0;
+      to.scales[row] = peak / most;
       for (std::size_t i = 0; i < n; i += width) {
         load(x + row * n + i, in);
         const Ints q = reinterpret_cast<Ints>(in * factor + round) - zero;
@@ -112,6 +125,7 @@ void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedR
 /// are equal, and NaN if a number is.
 template <class T>
 double quantization_loss(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& found) {
+  const std::int32_t offset = int8_ranges().activations.offset;
   double errors = 0;
   double differences = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -121,7 +135,7 @@ double quantization_loss(const T* x, std::size_t rows, std::size_t n, const Quan
     for (std::size_t row = 0; row < rows; ++row) {
       const double exact = to_float(x[row * n + i]);
       const double error =
-          exact - static_cast<double>(found.scales[row]) * (found.bytes[row * n + i] - int8_offset);
+          exact - static_cast<double>(found.scales[row]) * (found.bytes[row * n + i] - offset);
       sum += exact;
       squares += exact * exact;
       error_squares += error * error;
@@ -138,23 +152,23 @@ struct Int8Panel {
   std::int8_t* weights;  ///< [k / 4][columns][4]
   std::int32_t*
       excess;     ///< [columns], the part of each sum that comes from the activations' offset
-  float* scales;  ///< [columns], max |weight| / `largest_int8_weight()`
+  float* scales;  ///< [columns], max |weight| / `int8_ranges().weights.most`
 };
 
 /// Quantizes and packs the weights [columns, k] of a panel. k is a multiple of 16.
 inline void quantize_panel(const float* weights, std::size_t k, std::size_t columns,
                            const Int8Panel& to) {
-  const std::int32_t most = largest_int8_weight();
+  const Int8Ranges ranges = int8_ranges();
   std::vector<std::uint8_t> bytes(k);
   for (std::size_t column = 0; column < columns; ++column) {
-    quantize_rows(weights + column * k, 1, k, {bytes.data(), to.scales + column}, most);
+    quantize_rows(weights + column * k, 1, k, {bytes.data(), to.scales + column}, ranges.weights);
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < k; ++i) {
-      const std::int32_t q = bytes[i] - int8_offset;
+      const std::int32_t q = bytes[i] - ranges.weights.offset;
       to.weights[(i / 4 * columns + column) * 4 + i % 4] = static_cast<std::int8_t>(q);
       sum += q;
     }
-    to.excess[column] = int8_offset * sum;
+    to.excess[column] = ranges.activations.offset * sum;
   }
 }
 
@@ -177,7 +191,7 @@ SEQTRAIN_INLINE void give_scaled(const QuantizedRows& x, const Int8Panel& panel,
 
 /// Computes y = x W^T for [rows, columns] and calls use(row, column, y) with each vector of y. x is
 /// `quantized` [rows, k], and W the panel's weights. columns is a multiple of `multiple`, which is
-/// a multiple of 16. The sums of bytes are exact, if no weight is above `largest_int8_weight()`.
+/// a multiple of 16. The sums of bytes are exact for bytes within `int8_ranges()`.
 /// `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
 template <std::size_t multiple = lanes, class Use>
 void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, const Int8Panel& panel,

@@ -47,7 +47,7 @@ inline std::string describe(Precision used, c10::Device device, std::size_t maps
               " of the linear layers, which read numbers that int8 cannot hold well";
     }
     if (!kernels::has_int8_instructions()) {
-      line += "; warning: this processor has no VNNI, so bf16 or fp32 may be faster";
+      line += "; warning: this processor has no products of bytes, so fp32 may be faster";
     }
     return line;
   }
