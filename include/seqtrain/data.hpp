@@ -23,6 +23,7 @@
 #include <seqtrain/data/like_labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/near_equal.hpp>
+#include <seqtrain/data/pairs.hpp>
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>

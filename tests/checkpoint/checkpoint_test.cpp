@@ -112,6 +112,17 @@ TEST(Checkpoint, KeepsTheFiguresOfALanguageModel) {
   EXPECT_EQ(dev[0].figures.at(0).value, 4.4816890703380645);
 }
 
+TEST(Checkpoint, KeepsTheFiguresOfAModelScoredByItsLoss) {
+  const tests::TemporaryDirectory directory;
+  auto snapshot = some_snapshot(7);
+  snapshot.state.dev = {{.problem_type = ProblemType::loss_alone, .examples = 40, .loss = 1.5}};
+  write(directory, snapshot);
+  const auto dev = Checkpoint{directory.path()}.state().dev;
+  EXPECT_EQ(dev.at(0).problem_type, ProblemType::loss_alone);
+  EXPECT_EQ(dev[0].examples, 40);
+  EXPECT_EQ(dev[0].loss, 1.5);
+}
+
 TEST(Checkpoint, HasAnOwnerWithoutTensors) {
   const tests::TemporaryDirectory directory;
   auto snapshot = some_snapshot(0);

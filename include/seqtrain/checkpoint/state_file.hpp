@@ -81,8 +81,9 @@ inline metrics::Confusion confusion_in(const json::Value& report, ProblemType ty
 /// Reads a report, without the metrics that a user added.
 inline metrics::ClassificationReport figures_in(const json::Value& value) {
   const auto name_of_type = value.find("problem_type");
-  if (name_of_type && name_of_type->string() == name(ProblemType::language_modeling)) {
-    return {.problem_type = ProblemType::language_modeling,
+  for (const auto type : {ProblemType::language_modeling, ProblemType::loss_alone}) {
+    if (!name_of_type || name_of_type->string() != name(type)) continue;
+    return {.problem_type = type,
             .examples = count_in(value, "examples"),
             .loss = number_in(value.find("loss"))};
   }

@@ -52,10 +52,10 @@ namespace seqtrain::experiment {
 }
 
 /// Returns the options for reading the training file. Its examples may lack labels if there is a
-/// teacher.
+/// teacher or the model needs none.
 [[nodiscard]] inline data::ReadOptions train_read_options(const cli::TrainFlags& flags) {
   auto options = flags.read_options(data::Split::train);
-  options.label_optional = !flags.teacher.empty();
+  options.label_optional = options.label_optional || !flags.teacher.empty();
   return options;
 }
 
