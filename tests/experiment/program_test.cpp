@@ -179,6 +179,17 @@ TEST_F(ExperimentProgram, ScoredByItsLossHasNoAccuracy) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
 }
 
+TEST_F(ExperimentProgram, WithoutAHeadNeedsAnEncoderThatLearns) {
+  cli::TrainFlags defaults;
+  defaults.freeze_encoder = true;
+  const auto [code, said] = start(train_on_pairs, of_pairs(std::move(defaults)));
+  EXPECT_EQ(code, cli::wrong_input);
+  EXPECT_NE(said.find("--freeze-encoder: leaves nothing to train: the model has no head"),
+            std::string::npos)
+      << said;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+}
+
 TEST_F(ExperimentProgram, SaysHowItsModelIsScored) {
   auto options = of_pairs();
   options.scored_by_loss = false;

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/memory.hpp>
@@ -204,6 +205,10 @@ SEQTRAIN_SEPARATE dist::ReplicatedOptions Run::replicated_options() const {
 
 SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
     std::span<const tensor::Parameter> parameters) const {
+  const bool learns = std::ranges::any_of(
+      parameters, [](const auto& parameter) { return parameter.gradient.defined(); });
+  cli::require(learns || !flags().freeze_encoder, "freeze-encoder",
+               "leaves nothing to train: the model has no head");
   return {optim::make(flags().optimizer(), parameters), flags().ema_decay};
 }
 
