@@ -54,7 +54,7 @@ static_assert(predict::Predictor<RunPredictor>);
 deciding_words(const text::AnyTokenizer& tokenizer, model::AnyClassifier& model, predict::Task task,
                std::size_t max_length) {
   // Half as many passes as `predict --explain` has: they delay the end of a run.
-  constexpr predict::ExplainOptions options{.passes = 100};
+  static constexpr predict::ExplainOptions options{.passes = 100};
   const auto by = std::make_shared<const RunPredictor>(tokenizer, model, std::move(task));
   return [by, max_length](const auto& example) -> std::optional<predict::Explanation> {
     try {
