@@ -2,7 +2,7 @@
 """Writes golden/embeddings.json: what sentence-transformers' `encode` gives with the encoder of
 golden/zero_shot/, for the tests of model/.
 
-    pip install torch==2.13.0 transformers==5.23.0 sentence-transformers==6.2.0
+    pip install torch==2.13.0 transformers==5.24.0 sentence-transformers==6.2.0
 """
 import json
 from pathlib import Path

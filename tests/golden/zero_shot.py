@@ -4,7 +4,7 @@
 
     zero_shot.py        writes golden/zero_shot/: a Hugging Face directory with expected.json
 
-    pip install torch==2.13.0 transformers==5.23.0
+    pip install torch==2.13.0 transformers==5.24.0
 """
 import json
 import shutil
