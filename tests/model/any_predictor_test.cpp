@@ -758,7 +758,56 @@ TEST(AnyPredictor, RefusesTheFirstTokenOfADecoder) {
   EXPECT_EQ(problem_of_embedding(saved.path()),
             (saved.path() / "modules.json").string() +
                 ": takes the first token, which sees no other token in a decoder; use a Pooling by "
-                "the mean");
+                "the mean or lasttoken");
+}
+
+TEST(AnyPredictor, RefusesTheLastTokenOfAnEncoder) {
+  const SavedModel saved;
+  write_modules(saved.path(), "lasttoken", false);
+  EXPECT_EQ(problem_of_embedding(saved.path()),
+            "modules.json: the pooling lasttoken is not supported for a bert; decoders have it; "
+            "use a Pooling by the mean or cls");
+}
+
+TEST(AnyPredictor, EmbedsByTheLastTokenAsSentenceTransformersDoes) {
+  const auto folder = tests::golden() / "last_token";
+  const AnyPredictor predictor{folder, {.embedding = predict::EmbeddingOptions{}}};
+  EXPECT_EQ(predictor.task().pooling, "lasttoken");
+  EXPECT_EQ(predictor.describe_embeddings(), "Embeddings: lasttoken, normalized, as " +
+                                                 (folder / "modules.json").string() + " says");
+  const auto document = json::Document::load(folder / "expected.json");
+  const auto texts = document.root().at("texts").items();
+  const auto rows = document.root().at("embeddings").items();
+  std::vector<predict::Encoded> encoded;
+  for (const auto& text : texts) encoded.push_back(predictor.encode(text.string()));
+  const auto embeddings = predictor.predict(encoded);
+  ASSERT_EQ(static_cast<std::size_t>(embeddings.rows()), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto numbers = rows[i].items();
+    ASSERT_EQ(static_cast<std::size_t>(embeddings.cols()), numbers.size());
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      EXPECT_NEAR(embeddings(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k)),
+                  numbers[k].number(), 1e-5)
+          << texts[i].string();
+    }
+  }
+}
+
+TEST(AnyPredictor, ScoresPairsByADecoderAsCrossEncoderDoes) {
+  const auto folder = tests::golden() / "reranker";
+  const AnyPredictor predictor{folder};
+  const auto document = json::Document::load(folder / "expected.json");
+  const auto query = document.root().at("query").string();
+  const auto scores = document.root().at("scores").items();
+  const auto logits = document.root().at("logits").items();
+  const auto documents = document.root().at("documents").items();
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::vector<Text> one{{query, documents[i].string()}};
+    const auto prediction = predictor(one).front();
+    EXPECT_NEAR(prediction.logits.at(0), logits[i].number(), 1e-5) << i;
+    const auto row = std::span{prediction.logits};
+    EXPECT_NEAR(predict::scores(row, predictor.task()).at(0), scores[i].number(), 1e-6) << i;
+  }
 }
 
 /// The settings of an embedding are the adapter's if it has a modules.json, else its base's.

@@ -63,6 +63,13 @@ TEST(SentenceForm, ReadsWhatItWrites) {
   }
 }
 
+TEST(SentenceForm, WritesThePoolingByTheLastToken) {
+  const Directory directory{{.mean_pooling = false, .last_pooling = true}};
+  const auto form = read_sentence_form(directory.path());
+  EXPECT_TRUE(form.last_pooling && !form.mean_pooling);
+  EXPECT_EQ(describe(form), "lasttoken");
+}
+
 TEST(SentenceForm, ReadsWhatIsDoneToTexts) {
   const Directory directory;
   const auto form = [&] { return read_sentence_form(directory.path()); };

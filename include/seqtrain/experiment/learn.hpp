@@ -74,7 +74,9 @@ inline void learn_from_few(const Program& program, Prepared& run, const data::En
   few_shot::learn_from(run.model, few_shot::batches_of(set));
   const weights::SentenceForm& form = *run.model.config().sentence;
   program.log.info(std::string{"Few-shot: the embedding of a text is "} +
-                   (form.mean_pooling ? "the mean of its tokens" : "its first token") +
+                   (form.mean_pooling   ? "the mean of its tokens"
+                    : form.last_pooling ? "its last token"
+                                        : "its first token") +
                    (form.normalizes ? ", normalized to length 1" : ", not normalized"));
 }
 

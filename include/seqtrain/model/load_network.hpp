@@ -150,6 +150,23 @@ template <class Config>
                    {.object = "reinit_layers"}};
 }
 
+/// Sets the pooling that a sentence encoder or a head of the program's own asks for. Throws
+/// `InputError` if an encoder is asked for the last token.
+inline void set_pooling(weights::ModelConfig& config, const ClassifierOptions& options) {
+  if (config.sentence) {
+    config.mean_pooling = config.sentence->mean_pooling;
+    config.last_pooling = config.sentence->last_pooling;
+  }
+  if (options.head) {
+    config.mean_pooling = options.head->pooling == Pooling::mean;
+    config.last_pooling = options.head->pooling == Pooling::last_token;
+  }
+  if (!config.last_pooling || config.is_causal) return;
+  throw InputError{"the pooling lasttoken is not supported for a " + config.model_type,
+                   {.object = "modules.json"},
+                   "decoders have it; use a Pooling by the mean or cls"};
+}
+
 /// Loads a network of that family. Throws `InputError` if the checkpoint, its config.json and the
 /// options do not fit together.
 template <Architecture Family>
@@ -160,8 +177,7 @@ template <Architecture Family>
   auto config = Family::read_config(file);
   config.sentence = checkpoint.sentence();
   if (options.few_shot) config.sentence = weights::read_sentence_form(checkpoint.directory());
-  if (config.sentence) config.mean_pooling = config.sentence->mean_pooling;
-  if (options.head) config.mean_pooling = options.head->pooling == Pooling::mean;
+  set_pooling(config, options);
   if (const auto* const head = checkpoint.setfit_head()) {
     config.labels = head->labels();
     config.problem_type = head->problem_type();

@@ -62,6 +62,7 @@ struct ModelConfig {
   bool names_labels = false;
   std::optional<ProblemType> problem_type = {};  ///< if the file has one
   bool mean_pooling = false;  ///< the head takes the mean of all tokens, not the first
+  bool last_pooling = false;  ///< a decoder's head takes the last token, also if it is padding's
   bool is_causal = false;     ///< a token sees no later one, so the first token sees only itself
   std::optional<SentenceForm> sentence = {};  ///< if the head is the one of sentence-transformers
   ConfigKeys keys = {};

@@ -31,7 +31,8 @@ inline constexpr std::string_view model_config_name = "config_sentence_transform
 
 /// The modules after a sentence encoder, and what is done to texts before it.
 struct SentenceForm {
-  bool mean_pooling = true;          ///< the mean of all tokens, not the first one
+  bool mean_pooling = true;          ///< the mean of all tokens, not one of them
+  bool last_pooling = false;         ///< the last token, not the first one, if not the mean
   bool normalizes = false;           ///< the pooled vector is divided by its 2-norm
   std::filesystem::path dense = {};  ///< the folder of the linear layer, or empty
   std::size_t max_length = 0;        ///< the most ids of a text; 0 if the tokenizer says it
@@ -39,9 +40,15 @@ struct SentenceForm {
   std::string prompt = {};           ///< begins each text
 };
 
+/// Returns the pooling by its name in sentence-transformers: mean, cls or lasttoken.
+[[nodiscard]] inline std::string pooling_name(const SentenceForm& form) {
+  if (form.mean_pooling) return "mean";
+  return form.last_pooling ? "lasttoken" : "cls";
+}
+
 /// Returns how texts are read and their tokens pooled: "mean, normalized, 256 ids".
 [[nodiscard]] inline std::string describe(const SentenceForm& form) {
-  std::string text = form.mean_pooling ? "mean" : "cls";
+  std::string text = pooling_name(form);
   if (form.normalizes) text += ", normalized";
   if (form.max_length > 0) text += ", " + std::to_string(form.max_length) + " ids";
   if (form.lowercases) text += ", lower case";
@@ -74,12 +81,12 @@ namespace detail {
 
 inline constexpr std::string_view identity = "torch.nn.modules.linear.Identity";
 
-/// Tells whether a Pooling's config asks for the mean of all tokens, not for the first token.
-/// Throws `InputError` if it leaves out the tokens of a prompt that the texts have.
-inline bool asks_for_mean(const std::filesystem::path& file, bool has_prompt) {
+/// Takes the pooling that a Pooling's config asks for. Throws `InputError` if it is not supported,
+/// or leaves out the tokens of a prompt that the texts have.
+inline void read_pooling(const std::filesystem::path& file, SentenceForm& form) {
   const auto document = json::Document::load(file);
   const auto includes = document.root().find("include_prompt");
-  if (has_prompt && includes && !includes->boolean()) {
+  if (!form.prompt.empty() && includes && !includes->boolean()) {
     throw includes->error(
         "false is not supported for texts with a prompt",
         std::string{"write \"default_prompt_name\": null into "}.append(model_config_name));
@@ -91,11 +98,12 @@ inline bool asks_for_mean(const std::filesystem::path& file, bool has_prompt) {
     if (key.starts_with("pooling_mode_") && value.boolean()) mode += key.substr(13);
     is_told = is_told || key.starts_with("pooling_mode");
   }
-  const bool mean = mode == "mean" || mode == "mean_tokens" || !is_told;
-  if (mean || mode == "cls" || mode == "cls_token") return mean;
+  form.mean_pooling = mode == "mean" || mode == "mean_tokens" || !is_told;
+  form.last_pooling = mode == "lasttoken";
+  if (form.mean_pooling || form.last_pooling || mode == "cls" || mode == "cls_token") return;
   throw InputError{"the pooling '" + mode + "' is not supported",
                    {.object = file.string()},
-                   "supported are mean and cls"};
+                   "supported are mean, cls and lasttoken"};
 }
 
 /// Throws `InputError` unless a Dense module is a plain linear layer.
@@ -173,9 +181,7 @@ inline SentenceForm form_of(const std::filesystem::path& directory, const Module
   std::string kinds;
   for (const auto& [kind, folder] : modules) {
     kinds += kind == "Transformer" && folder.has_filename() ? "0_Transformer " : kind + " ";
-    if (kind == "Pooling") {
-      form.mean_pooling = asks_for_mean(folder / "config.json", !form.prompt.empty());
-    }
+    if (kind == "Pooling") read_pooling(folder / "config.json", form);
     if (kind == "Normalize") form.normalizes = true;
     if (kind == "Dense" && has_head) form.dense = folder;
   }
@@ -246,7 +252,8 @@ inline void write_sentence_form(const std::filesystem::path& directory, const Se
   add("Transformer");
   json::Writer pooling{2}, dense{2};
   pooling.begin_object().member("word_embedding_dimension", shape[1]);
-  pooling.member("pooling_mode_cls_token", !form.mean_pooling);
+  pooling.member("pooling_mode_cls_token", !form.mean_pooling && !form.last_pooling);
+  pooling.member("pooling_mode_lasttoken", !form.mean_pooling && form.last_pooling);
   write(add("Pooling"), pooling.member("pooling_mode_mean_tokens", form.mean_pooling));
   if (form.normalizes) add("Normalize");
   dense.begin_object().member("in_features", shape[1]).member("out_features", shape[0]);

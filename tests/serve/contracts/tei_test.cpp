@@ -97,6 +97,8 @@ TEST(TeiInfo, GivesAModelThatEmbedsTextsNoLabels) {
   const auto root = document.root();
   EXPECT_EQ(root.at("model_type").at("embedding").at("pooling").string(), "cls");
   EXPECT_FALSE(root.find("problem_type"));
+  const std::string last = info({}, {.pooling = "lasttoken", .embedding_size = 3}, 512, {});
+  EXPECT_NE(last.find(R"("embedding":{"pooling":"last_token"})"), std::string::npos) << last;
 }
 
 TEST(TeiTokenize, TakesATextOrAList) {

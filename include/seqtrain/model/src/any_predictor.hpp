@@ -99,6 +99,12 @@ using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier, Baseline>;
                    "use an encoder, such as one of sentence-transformers"};
 }
 
+/// Returns the pooling of a sentence encoder.
+[[nodiscard]] inline Pooling pooling_of(const weights::SentenceForm& form) {
+  if (form.mean_pooling) return Pooling::mean;
+  return form.last_pooling ? Pooling::last_token : Pooling::first_token;
+}
+
 inline TrainedModel load_trained(const std::filesystem::path& folder,
                                  const predict::TextEncoder& tokenizer,
                                  const std::optional<weights::SentenceForm>& form,
@@ -117,7 +123,7 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   made.precision = options.precision;
   made.only_predicts = true;
   if (options.embedding) {
-    made.head = no_head(form->mean_pooling ? Pooling::mean : Pooling::first_token);
+    made.head = no_head(pooling_of(*form));
     return load_classifier(folder, made, options.base);
   }
   made.windows = tokenizer.windows();
@@ -248,17 +254,17 @@ SEQTRAIN_SEPARATE void AnyPredictor::embed(const std::filesystem::path& folder,
                                            const PredictorOptions& options) {
   const auto place = weights::sentence_folder(folder, options.base);
   const auto modules = (place / "modules.json").string();
-  if (config.is_causal && !form.mean_pooling) {
+  if (config.is_causal && !form.mean_pooling && !form.last_pooling) {
     throw InputError{"takes the first token, which sees no other token in a decoder",
                      {.object = modules},
-                     "use a Pooling by the mean"};
+                     "use a Pooling by the mean or lasttoken"};
   }
   described_ = "Embeddings: " + weights::describe(form) +
                (std::filesystem::exists(modules) ? ", as " + modules + " says"
                                                  : ", because there is no " + modules);
   embedding_ = *options.embedding;
   const auto whole = static_cast<std::size_t>(config.hidden_size);
-  task_ = {.pooling = form.mean_pooling ? "mean" : "cls",
+  task_ = {.pooling = weights::pooling_name(form),
            .embedding_size = embedding_.size == 0 ? whole : embedding_.size};
   normalizes_ = form.normalizes;
   if (embedding_.size <= whole) return;

@@ -140,7 +140,8 @@ inline void write_classifier(json::Writer& out, const predict::Task& task) {
   out.member("model_dtype", facts.dtype);
   out.key("model_type").begin_object();
   if (task.embeds()) {
-    out.key("embedding").begin_object().member("pooling", task.pooling).end_object();
+    const std::string pooling = task.pooling == "lasttoken" ? "last_token" : task.pooling;
+    out.key("embedding").begin_object().member("pooling", pooling).end_object();
   } else {
     write_classifier(out, task);
   }

@@ -58,10 +58,10 @@ namespace detail {
 
 /// Throws `InputError` if a sentence encoder takes the first token of a decoder.
 inline void refuse_first_token(const weights::ModelConfig& config) {
-  if (!config.sentence || config.mean_pooling) return;
+  if (!config.sentence || config.mean_pooling || config.last_pooling) return;
   throw InputError{"a decoder's first token has seen no other",
                    {.object = "modules.json"},
-                   "use a sentence encoder with the mean of all tokens"};
+                   "use a sentence encoder with the mean of all tokens or the last one"};
 }
 
 /// Makes the linear layers of queries, keys and values, or the one of all three.
@@ -138,8 +138,13 @@ inline void refuse_first_token(const weights::ModelConfig& config) {
 
 }  // namespace detail
 
+/// Returns the id of tokens that do not count as a text's last one, or -1 if all count.
+[[nodiscard]] inline std::int64_t skipped_id(const weights::ModelConfig& config) {
+  return config.last_pooling ? weights::no_pad_token : config.pad_token_id;
+}
+
 /// Returns what a head takes of the states of a decoder's layers: those of all tokens, their mean,
-/// the last token's or the first one's. `padding_id` is that of a text's padding.
+/// the last token's or the first one's. `padding_id` does not count as a text's last token.
 [[nodiscard]] inline at::Tensor pooled_by_decoder(const at::Tensor& hidden,
                                                   const tensor::Batch& batch,
                                                   const EncoderLayers& layers,
@@ -157,6 +162,7 @@ class DecoderEncoder {
   DecoderEncoder(const Scope& scope, const DecoderConfig& config)
       : words_{scope / "embed_tokens", config.vocab_size, config.hidden_size, config.pad_token_id},
         layers_{detail::decoder_layers(scope, config, Family::form)},
+        padding_id_{skipped_id(config)},
         scale_{Family::form.scales_embeddings ? std::sqrt(static_cast<double>(config.hidden_size))
                                               : 1} {
     if (Family::form.causal) detail::refuse_first_token(config);
@@ -165,7 +171,7 @@ class DecoderEncoder {
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor hidden = compute(layers_, embed(batch, dropout), batch, dropout);
-    return pooled_by_decoder(hidden, batch, layers_, words_.padding_id);
+    return pooled_by_decoder(hidden, batch, layers_, padding_id_);
   }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout&) const {
@@ -178,6 +184,7 @@ class DecoderEncoder {
  private:
   WordEmbedding words_;
   EncoderLayers layers_;
+  std::int64_t padding_id_;
   double scale_;
 };
 

@@ -53,6 +53,7 @@ class Gpt2Encoder {
       : words_{scope / "wte", config.vocab_size, config.hidden_size, config.pad_token_id},
         positions_{scope / "wpe", config.max_position_embeddings, config.hidden_size},
         layers_{layers(scope, config)},
+        padding_id_{skipped_id(config)},
         dropout_{config.embedding_dropout} {
     detail::refuse_first_token(config);
   }
@@ -60,7 +61,7 @@ class Gpt2Encoder {
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor hidden = compute(layers_, embed(batch, dropout), batch, dropout);
-    return pooled_by_decoder(hidden, batch, layers_, words_.padding_id);
+    return pooled_by_decoder(hidden, batch, layers_, padding_id_);
   }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
@@ -90,6 +91,7 @@ class Gpt2Encoder {
   WordEmbedding words_;
   Embedding positions_;
   EncoderLayers layers_;
+  std::int64_t padding_id_;
   double dropout_;
 };
 
