@@ -10,11 +10,13 @@
 #include <seqtrain/model/families/distilbert/config.hpp>
 #include <seqtrain/model/families/electra/config.hpp>
 #include <seqtrain/model/families/ernie/config.hpp>
+#include <seqtrain/model/families/esm/config.hpp>
 #include <seqtrain/model/families/eurobert/config.hpp>
 #include <seqtrain/model/families/gemma/config.hpp>
 #include <seqtrain/model/families/gpt2/config.hpp>
 #include <seqtrain/model/families/gte/config.hpp>
 #include <seqtrain/model/families/llama/config.hpp>
+#include <seqtrain/model/families/longformer/config.hpp>
 #include <seqtrain/model/families/megatron_bert/config.hpp>
 #include <seqtrain/model/families/mistral/config.hpp>
 #include <seqtrain/model/families/modernbert/config.hpp>
@@ -75,11 +77,13 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_electra_config);
   check(text, model::read_mpnet_config);
   check(text, model::read_ernie_config);
+  check(text, model::read_esm_config);
   check(text, model::read_eurobert_config);
   check(text, model::read_gemma2_config);
   check(text, model::read_gemma3_text_config);
   check(text, model::read_gte_config);
   check(text, model::read_llama_config);
+  check(text, model::read_longformer_config);
   check(text, model::read_megatron_bert_config);
   check(text, model::read_mistral_config);
   check(text, model::read_nomic_bert_config);

@@ -15,11 +15,13 @@
 #include <seqtrain/model/families/distilbert/distilbert.hpp>
 #include <seqtrain/model/families/electra/electra.hpp>
 #include <seqtrain/model/families/ernie/ernie.hpp>
+#include <seqtrain/model/families/esm/esm.hpp>
 #include <seqtrain/model/families/eurobert/eurobert.hpp>
 #include <seqtrain/model/families/gemma/gemma.hpp>
 #include <seqtrain/model/families/gpt2/gpt2.hpp>
 #include <seqtrain/model/families/gte/gte.hpp>
 #include <seqtrain/model/families/llama/llama.hpp>
+#include <seqtrain/model/families/longformer/longformer.hpp>
 #include <seqtrain/model/families/megatron_bert/megatron_bert.hpp>
 #include <seqtrain/model/families/mistral/mistral.hpp>
 #include <seqtrain/model/families/modernbert/modernbert.hpp>
@@ -63,7 +65,8 @@ struct ArchitectureList {
 using Architectures =
     ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
                      ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
-                     XlmRobertaXl, RemBert, Bart, Deberta, EuroBert, NomicBert, Gte, RoFormer, Gpt2,
-                     Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2, Gemma3Text, Phi3>;
+                     XlmRobertaXl, RemBert, Bart, Deberta, EuroBert, NomicBert, Gte, RoFormer, Esm,
+                     Longformer, Gpt2, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2,
+                     Gemma3Text, Phi3>;
 
 }  // namespace seqtrain::model

@@ -27,6 +27,15 @@ struct EmbeddingForm {
   std::int64_t task_types = 0;  ///< rows of a table of tasks, of which all tokens have the first
 };
 
+/// Returns positions that count from padding_id + 1 on and leave padding out, shaped as the ids.
+[[nodiscard]] inline at::Tensor positions_after_padding(const tensor::Batch& batch,
+                                                        std::int64_t padding_id) {
+  if (batch.positions.defined()) return batch.positions.add(padding_id + 1);
+  const at::Tensor& ids = batch.input_ids;
+  const at::Tensor token = ids.ne(padding_id).to(ids.scalar_type());
+  return token.cumsum(1, ids.scalar_type()).mul(token).add(padding_id);
+}
+
 /// BERT's input: the sum of word embeddings, and of embeddings of positions and token types if the
 /// family has them.
 class BertEmbeddings {
@@ -75,11 +84,8 @@ class BertEmbeddings {
 
  private:
   [[nodiscard]] at::Tensor positions(const tensor::Batch& batch) const {
-    if (!after_padding_) return tensor::positions(batch);
-    if (batch.positions.defined()) return batch.positions.add(word_.padding_id + 1);
-    const at::Tensor& ids = batch.input_ids;
-    const at::Tensor token = ids.ne(word_.padding_id).to(ids.scalar_type());
-    return token.cumsum(1, ids.scalar_type()).mul(token).add(word_.padding_id);
+    return after_padding_ ? positions_after_padding(batch, word_.padding_id)
+                          : tensor::positions(batch);
   }
 
   WordEmbedding word_;
