@@ -167,8 +167,8 @@ class LoopbackStorage {
 
   static std::string describe(const Object& object) {
     return R"({"name": "name", "bucket": "bucket", "generation": "1", "metageneration": "1", "size": ")" +
-           std::to_string(object.size) + R"(", "crc32c": ")" + http::base64_of(object.checksum.value()) +
-           R"("})";
+           std::to_string(object.size) + R"(", "crc32c": ")" +
+           http::base64_of(object.checksum.value()) + R"("})";
   }
 
   bool send_content(int connection, const Head& head) {

@@ -18,7 +18,7 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/word_shares.hpp>
-#include <seqtrain/text/unicode/utf8.hpp>
+#include <seqtrain/predict/words.hpp>
 
 namespace seqtrain::predict {
 
@@ -111,9 +111,9 @@ inline void write_explanations(json::Writer& out, std::span<const Explanation> e
     for (const auto& [of_second, begin, end, share] : each.words) {
       const std::string_view whole = of_second ? pair.value_or("") : text;
       const auto word = whole.substr(begin, end - begin);
-      const std::size_t start = text::count_characters(whole.substr(0, begin));
+      const std::size_t start = character_count(whole.substr(0, begin));
       out.begin_object().member("word", word).member("start", start);
-      out.member("end", start + text::count_characters(word));
+      out.member("end", start + character_count(word));
       out.member("share", static_cast<float>(share));
       if (of_second) out.member("of_second", true);
       out.end_object();

@@ -4,3 +4,4 @@
 // core/separate_compilation.hpp.
 #include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/predict/src/text_encoder.hpp>
+#include <seqtrain/predict/src/words.hpp>

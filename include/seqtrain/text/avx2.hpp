@@ -9,8 +9,8 @@
 
 namespace seqtrain::text {
 
-/// Returns whether the processor has AVX2 and its companions for single bits: Intel's since Haswell,
-/// AMD's since Excavator.
+/// Returns whether the processor has AVX2 and its companions for single bits: Intel's since
+/// Haswell, AMD's since Excavator.
 inline bool has_avx2() noexcept {
   static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
