@@ -68,8 +68,8 @@ struct Product {
 
 template <class T>
 class FloatProduct : public testing::Test {};
-using Numbers = testing::Types<float, Bf16>;
-TYPED_TEST_SUITE(FloatProduct, Numbers);
+using ProductNumbers = testing::Types<float, Bf16>;
+TYPED_TEST_SUITE(FloatProduct, ProductNumbers);
 
 TYPED_TEST(FloatProduct, IsExactForSmallWholeNumbersOfAllSizes) {
   for (std::size_t size = 1; size <= 70; ++size) {

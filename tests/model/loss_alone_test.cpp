@@ -18,7 +18,7 @@ namespace seqtrain::model {
 namespace {
 
 static_assert(ScoredByLoss<LossAlone> && Restorable<LossAlone>);
-static_assert(!Classifier<LossAlone> && !LanguageModel<LossAlone>);
+static_assert(!seqtrain::Classifier<LossAlone> && !seqtrain::LanguageModel<LossAlone>);
 
 /// The distance of a row's states from the mean of the batch.
 struct Spread {

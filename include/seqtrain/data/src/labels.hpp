@@ -29,7 +29,7 @@ SEQTRAIN_SEPARATE Labels::Labels(std::vector<std::string> names, ProblemType pro
   const auto demand = [this](bool good, const std::string& problem) {
     if (!good) throw InputError{problem, {.object = "labels"}, "there are: " + listed()};
   };
-  const std::string type{name(problem_type_)};
+  const std::string type{seqtrain::name(problem_type_)};
   demand(allows_labels(problem_type_, size()),
          allows_labels(problem_type_, 1) ? type + " has one" : "at least two labels are needed");
   auto sorted = names_;

@@ -22,7 +22,7 @@ QueriesKeysValues some(std::int64_t width, std::int64_t queries) {
   return {at::rand({2, 3, queries, 4}), at::rand({2, 3, width, 4}), at::rand({2, 3, width, 4})};
 }
 
-tensor::Batch batch_of(std::int64_t width, std::int64_t shorter) {
+tensor::Batch padded_batch(std::int64_t width, std::int64_t shorter) {
   tensor::Batch batch;
   batch.input_ids = at::zeros({2, width}, at::kInt);
   batch.lengths = at::tensor(std::vector<std::int32_t>{static_cast<std::int32_t>(width),
@@ -41,7 +41,7 @@ TEST(WindowedAttention, EqualsAttentionWithAMask) {
   for (const std::int64_t width : {1, 2, 9, 65, 200}) {
     for (const std::int64_t reach : {1, 8, 70}) {
       for (const std::int64_t shorter : {width, (width + 1) / 2}) {
-        const auto batch = batch_of(width, shorter);
+        const auto batch = padded_batch(width, shorter);
         const auto qkv = some(width, width), first = some(width, 1);
         const at::Tensor place = at::arange(width);
         const at::Tensor is_token = place.lt(batch.lengths.unsqueeze(1)).view({2, 1, 1, width});
