@@ -45,32 +45,33 @@ class Folder {
   tests::TemporaryDirectory directory_;
 };
 
-constexpr std::string_view esm_lines = "<cls>\n<pad>\n<eos>\n<unk>\nA\n B\x1c \nAB\n<mask>";
+constexpr std::string_view vocabulary = "<cls>\n<pad>\n<eos>\n<unk>\nA\n B\x1c \nAB\n<mask>";
 
 TEST(EsmClass, ReadsLinesAsPythonDoes) {
-  EXPECT_EQ(Folder{esm_lines}.ids("ABBA <mask>x"), (std::vector<Id>{0, 6, 5, 4, 7, 3, 2}));
+  EXPECT_EQ(Folder{vocabulary}.ids("ABBA <mask>x"), (std::vector<Id>{0, 6, 5, 4, 7, 3, 2}));
   EXPECT_EQ(Folder{"<cls>\r<pad>\r\n<eos>\v<unk>\u2028A"}.ids("A"), (std::vector<Id>{0, 4, 2}));
 }
 
 TEST(EsmClass, FindsNoTokensInTextsIfAsked) {
-  EXPECT_EQ((Folder{esm_lines, R"("split_special_tokens": true)"}.ids("AB ABA A<mask>")),
+  EXPECT_EQ((Folder{vocabulary, R"("split_special_tokens": true)"}.ids("AB ABA A<mask>")),
             (std::vector<Id>{0, 6, 3, 3, 2}));
 }
 
 TEST(EsmClass, RefusesWhatItDoesNotCompute) {
   EXPECT_NE(Folder{"<cls>\n<eos>"}.problem().find("has no unk_token <unk>"), std::string::npos);
-  EXPECT_NE((Folder{esm_lines, R"("eos_token": null)"}.problem().find("has no eos_token")),
-            std::string::npos);
-  EXPECT_NE((Folder{esm_lines, R"("added_tokens_decoder": {"9": {"content": "A"}})"}.problem().find(
-                "has the id 9, but the vocabulary gives it another")),
+  EXPECT_NE((Folder{vocabulary, R"("eos_token": null)"}.problem().find("has no eos_token")),
             std::string::npos);
   EXPECT_NE(
-      (Folder{esm_lines, R"("added_tokens_decoder": {"4": {"content": "A", "single_word": true}})"}
+      (Folder{vocabulary, R"("added_tokens_decoder": {"9": {"content": "A"}})"}.problem().find(
+          "has the id 9, but the vocabulary gives it another")),
+      std::string::npos);
+  EXPECT_NE(
+      (Folder{vocabulary, R"("added_tokens_decoder": {"4": {"content": "A", "single_word": true}})"}
            .problem()
            .find("has single_word, which is not supported")),
       std::string::npos);
   EXPECT_NE(Folder{"<cls>\n\xff"}.problem().find("not UTF-8"), std::string::npos);
-  const Folder folder{esm_lines};
+  const Folder folder{vocabulary};
   std::filesystem::remove(folder.path() / "vocab.txt");
   EXPECT_NE(folder.problem().find("has no vocab.txt; EsmTokenizer needs it"), std::string::npos);
 }

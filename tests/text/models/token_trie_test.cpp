@@ -10,29 +10,29 @@
 namespace seqtrain::text {
 namespace {
 
-using Cuts = std::vector<std::string>;
+using Pieces = std::vector<std::string>;
 
-Cuts split(std::initializer_list<std::string_view> tokens, std::string_view text) {
+Pieces split(std::initializer_list<std::string_view> tokens, std::string_view text) {
   TokenTrie trie;
   for (const auto token : tokens) trie.add(token);
-  Cuts pieces;
+  Pieces pieces;
   trie.split(text, [&](std::string_view piece) { pieces.emplace_back(piece); });
   return pieces;
 }
 
 TEST(TokenTrie, CutsAroundTokens) {
   EXPECT_EQ(split({"[CLS]", "extra_id_1", "extra_id_100"}, "[CLS] This is a extra_id_100"),
-            (Cuts{"[CLS]", " This is a ", "extra_id_100"}));
-  EXPECT_EQ(split({"é", "日本"}, "aé日本日"), (Cuts{"a", "é", "日本", "日"}));
-  EXPECT_EQ(split({"A", ""}, "AA"), (Cuts{"A", "A"}));
-  EXPECT_EQ(split({"A"}, ""), Cuts{});
-  EXPECT_EQ(split({}, "abc"), Cuts{"abc"});
+            (Pieces{"[CLS]", " This is a ", "extra_id_100"}));
+  EXPECT_EQ(split({"é", "日本"}, "aé日本日"), (Pieces{"a", "é", "日本", "日"}));
+  EXPECT_EQ(split({"A", ""}, "AA"), (Pieces{"A", "A"}));
+  EXPECT_EQ(split({"A"}, ""), Pieces{});
+  EXPECT_EQ(split({}, "abc"), Pieces{"abc"});
 }
 
 TEST(TokenTrie, PrefersWhatBeganEarlierAndThenTheLonger) {
-  EXPECT_EQ(split({"blowing", "lower"}, "blower"), (Cuts{"b", "lower"}));
-  EXPECT_EQ(split({"ABCD", "BC"}, "ABCDABCE"), (Cuts{"ABCD", "A", "BC", "E"}));
-  EXPECT_EQ(split({"AB", "ABC", "C"}, "ABCAB"), (Cuts{"ABC", "AB"}));
+  EXPECT_EQ(split({"blowing", "lower"}, "blower"), (Pieces{"b", "lower"}));
+  EXPECT_EQ(split({"ABCD", "BC"}, "ABCDABCE"), (Pieces{"ABCD", "A", "BC", "E"}));
+  EXPECT_EQ(split({"AB", "ABC", "C"}, "ABCAB"), (Pieces{"ABC", "AB"}));
 }
 
 }  // namespace
