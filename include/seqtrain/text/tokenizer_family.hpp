@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/esm_tokenizer.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
@@ -14,7 +13,7 @@ namespace seqtrain::text {
 
 /// The tokenizer in an `AnyTokenizer`, of one of the families that `load_tokenizer` reads.
 struct TokenizerFamily : std::variant<BertTokenizer, RobertaTokenizer, NormalizedByteLevelTokenizer,
-                                      AssembledTokenizer, WordTokenizer, EsmTokenizer> {
+                                      AssembledTokenizer, WordTokenizer> {
   using variant::variant;
 };
 
