@@ -40,8 +40,10 @@ TEST(InPairs, KeepsTheRowsOfAPairTogether) {
     }
     EXPECT_EQ(seen.size(), 22U);
   }
-  EXPECT_NE(options.plan_of(0).rows, options.plan_of(1).rows);
-  EXPECT_EQ(options.plan_of(1).rows, in_pairs(set, options).plan_of(1).rows);
+  const auto many = pairs(60);  // 15 batches, which do not come in one order twice by chance
+  const auto of_many = in_pairs(many, {.plan = {.batch_size = 4}, .seed = 5});
+  EXPECT_NE(of_many.plan_of(0).rows, of_many.plan_of(1).rows);
+  EXPECT_EQ(of_many.plan_of(1).rows, in_pairs(many, of_many).plan_of(1).rows);
 }
 
 TEST(InPairs, KeepsWithinTheTokensOfABatch) {

@@ -69,7 +69,9 @@ class Game:
             middle = len(self.first)
             text = without(self.text, self.first, mask[:middle])
             pair = None if self.pair is None else without(self.pair, self.second, mask[middle:])
-            given = self.tokenizer(text, pair, truncation=True, max_length=self.max_length, return_tensors="pt")
+            # In a batch, because transformers takes an empty second text of a single call for none.
+            given = self.tokenizer([text if pair is None else (text, pair)], truncation=True,
+                                   max_length=self.max_length, return_tensors="pt")
             with torch.no_grad():
                 self.known[mask] = self.model(**given).logits[0].double()
         return self.known[mask]
