@@ -33,14 +33,16 @@ namespace {
 
 using tests::fake_device;
 
-/// The small models whose encoders have a packed backend: all but BART, the first DeBERTa,
-/// DeBERTa-v2's with a convolution in groups, and those of which only operators compute the layers.
+/// The small models whose encoders have a packed backend: all but BART, Longformer, the first
+/// DeBERTa, DeBERTa-v2's with a convolution in groups, and those of which only operators compute
+/// the layers.
 std::vector<std::filesystem::path> packed_cases() {
   auto cases = tests::model_cases();
   std::erase_if(cases, [](const auto& directory) {
     const weights::ConfigFile file{directory / "config.json"};
     const std::string type = file.model_type();
-    return type == "bart" || type == "deberta" || file.root().find("conv_groups").has_value() ||
+    return type == "bart" || type == "deberta" || type == "longformer" ||
+           file.root().find("conv_groups").has_value() ||
            !model::load_classifier(directory).only_by_operators().empty();
   });
   return cases;
