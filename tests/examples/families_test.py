@@ -113,7 +113,7 @@ def served(program, model, texts):
                 break
             except OSError:
                 time.sleep(0.1)
-        return ask(port, "/predict", {"inputs": texts})
+        return ask(port, "/predict", {"inputs": texts, "truncate": True})
     finally:
         process.terminate()
         process.communicate(timeout=60)
