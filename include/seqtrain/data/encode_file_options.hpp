@@ -21,7 +21,7 @@ struct EncodeProgress {
   std::size_t examples = 0;
 };
 
-/// What becomes of the two texts of an example: one row, or a row for each.
+/// How the two texts of an example are encoded: as one row, or as a row for each.
 enum class Texts {
   together,  ///< a row has both texts
   apart      ///< rows 2 i and 2 i + 1 have the texts of example i, which must have two

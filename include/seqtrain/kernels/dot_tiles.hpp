@@ -14,17 +14,21 @@ namespace seqtrain::kernels {
 /// Ways to multiply and sum words of 32 bits, each four bytes or two bfloat16 numbers.
 namespace dot {
 
-/// Adds the products of four unsigned and four signed bytes to an int32, by one instruction.
-struct Bytes {
+/// The words of b as they are, for ways that multiply whole words.
+struct WholeWords {
   static constexpr bool is_light = true;  ///< needs no registers except those of the words
-  template <class Ints>
-  using Words = Ints;
+  template <class Vector>
+  using Words = Vector;
 
   /// Prepares a vector of words of b for `add`.
-  template <class Ints>
-  SEQTRAIN_INLINE static void prepare(const Ints& word, Ints& words) {
+  template <class Vector>
+  SEQTRAIN_INLINE static void prepare(const Vector& word, Vector& words) {
     words = word;
   }
+};
+
+/// Adds the products of four unsigned and four signed bytes to an int32, by one instruction.
+struct Bytes : WholeWords {
   template <class Ints>
   SEQTRAIN_INLINE static void add([[maybe_unused]] Ints& sums, [[maybe_unused]] std::uint32_t a,
                                   [[maybe_unused]] const Ints& words) {
@@ -37,19 +41,11 @@ struct Bytes {
 
 /// Adds the products of four unsigned bytes and four signed ones to an int32 by AVX2's instruction
 /// for pairs of bytes. Larger bytes would saturate its 16-bit sums.
-struct SmallBytes {
+struct SmallBytes : WholeWords {
   static constexpr std::int32_t most_unsigned = 180;
   static constexpr std::int32_t most_signed = 91;
   static_assert(2 * most_unsigned * most_signed < 1 << 15);
-  static constexpr bool is_light = true;
-  template <class Ints>
-  using Words = Ints;
 
-  /// Prepares a vector of words of b for `add`.
-  template <class Ints>
-  SEQTRAIN_INLINE static void prepare(const Ints& word, Ints& words) {
-    words = word;
-  }
   template <class Ints>
   SEQTRAIN_INLINE static void add([[maybe_unused]] Ints& sums, [[maybe_unused]] std::uint32_t a,
                                   [[maybe_unused]] const Ints& words) {
@@ -100,16 +96,7 @@ struct BytesAsHalves {
 };
 
 /// Adds the products of two pairs of bfloat16 numbers to a float, by one instruction.
-struct Bf16Pairs {
-  static constexpr bool is_light = true;
-  template <class Floats>
-  using Words = Floats;
-
-  /// Prepares a vector of words of b for `add`.
-  template <class Floats>
-  SEQTRAIN_INLINE static void prepare(const Floats& word, Floats& words) {
-    words = word;
-  }
+struct Bf16Pairs : WholeWords {
   template <class Floats>
   SEQTRAIN_INLINE static void add([[maybe_unused]] Floats& sums, [[maybe_unused]] std::uint32_t a,
                                   [[maybe_unused]] const Floats& words) {
