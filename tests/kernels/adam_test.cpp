@@ -94,6 +94,16 @@ TEST(SumOfSquares, IsThatOfEachNumber) {
   }
 }
 
+TEST(SumOfSquares, MayBeBeyondAFloat) {
+  for (std::size_t count = 1; count <= 70; ++count) {
+    for (const float value : {2e19F, 3e38F}) {
+      const std::vector<float> values(count, value);
+      const double expected = double(value) * double(value) * static_cast<double>(count);
+      EXPECT_NEAR(sum_of_squares(values.data(), count) / expected, 1, 1e-6) << count;
+    }
+  }
+}
+
 TEST(SumOfSquares, IsNotFiniteWhereANumberIsNot) {
   for (const float bad : {INFINITY, -INFINITY, NAN}) {
     for (const std::size_t place : {3U, 98U}) {

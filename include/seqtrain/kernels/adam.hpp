@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/dropout.hpp>
@@ -219,7 +220,7 @@ inline void adam(AdamFactors factors, RandomBits random, AdamBytes bytes, std::s
   });
 }
 
-/// Returns the sum of the squares of `count` numbers.
+/// Returns the sum of the squares of `count` numbers, whose squares may be beyond a float.
 inline double sum_of_squares(const float* values, std::size_t count) {
   double result = 0;
   double* const to = &result;
@@ -234,8 +235,13 @@ inline double sum_of_squares(const float* values, std::size_t count) {
         load(values + i, one);
         sums += one * one;
       }
+      const float most = sum(sums);
+      if (most <= std::numeric_limits<float>::max()) {
+        *to += static_cast<double>(most);
+      } else {
+        i = first;
+      }
       for (; i < end; ++i) *to += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-      *to += static_cast<double>(sum(sums));
     }
   });
   return result;
