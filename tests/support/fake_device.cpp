@@ -1,5 +1,5 @@
 // A device of LibTorch named `fake`, for tests. Its operators are the processor's, but its memory
-// is closed to the host outside of them, and copies that need not wait come as late as they may: to
+// is closed to the host, and copies that need not wait come as late as they may: to
 // the device when it needs them, to the host when the host waits. So the device finds a program
 // that reads device memory on the host, mixes tensors of two devices, reuses host memory too early,
 // or reads a result before it is there. It has several streams, and finds work on two of them that
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
@@ -39,6 +40,7 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <sys/mman.h>
 #include <torch/library.h>
+#include <unistd.h>
 
 #include "support/fake_streams.hpp"
 
@@ -68,11 +70,60 @@ void count(std::int64_t DeviceCounts::*number, std::int64_t by = 1) {
 
 // ---- Memory
 
-std::map<const void*, int> open_blocks;  // how many operators use a block
 std::set<const void*> pinned;
 
+// The device's memory. It is mapped twice: where tensors have it, closed to the host, and where
+// operators use it. Blocks have sizes of powers of two, so that freed ones serve others.
+class Memory {
+ public:
+  // Returns the place of a block, whose numbers are none.
+  std::size_t take(std::size_t bytes) {
+    auto& free = free_[std::bit_ceil(std::max(bytes, page))];
+    if (free.empty()) {
+      free.push_back(end_);
+      end_ += std::bit_ceil(std::max(bytes, page));
+      if (end_ > size) throw std::bad_alloc{};
+    }
+    const std::size_t place = free.back();
+    free.pop_back();
+    std::memset(open(place), unwritten, bytes);
+    return place;
+  }
+  void give_back(std::size_t place, std::size_t bytes) {
+    free_[std::bit_ceil(std::max(bytes, page))].push_back(place);
+  }
+
+  [[nodiscard]] std::byte* closed(std::size_t place) const { return closed_ + place; }
+  [[nodiscard]] std::byte* open(std::size_t place) const { return open_ + place; }
+
+ private:
+  static constexpr std::size_t page = 4096, size = std::size_t{1} << 36;  // of addresses
+
+  std::byte* map(int protection) const {
+    void* const memory = ::mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, file_, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc{};
+    return static_cast<std::byte*>(memory);
+  }
+  static int make_file() {
+    const int file = ::memfd_create("fake device", MFD_CLOEXEC);
+    if (file < 0 || ::ftruncate(file, size) != 0) throw std::bad_alloc{};
+    return file;
+  }
+
+  int file_ = make_file();
+  std::byte* closed_ = map(PROT_NONE);
+  std::byte* open_ = map(PROT_READ | PROT_WRITE);
+  std::size_t end_ = 0;
+  std::map<std::size_t, std::vector<std::size_t>> free_;  // by size
+};
+
+Memory& device_memory() {
+  static auto* const memory = new Memory;  // as long as any tensor
+  return *memory;
+}
+
 struct Block {
-  void* memory;
+  std::size_t place;
   std::size_t bytes;
   streams::History history;
 };
@@ -88,29 +139,21 @@ streams::Access use(const at::Tensor& tensor, bool writes) {
                       writes, operator_name);
 }
 
-void protect(const Block& block, int protection) {
-  if (::mprotect(block.memory, block.bytes, protection) != 0) throw std::bad_alloc{};
-}
-
 void remove_block(void* context) {
   const std::lock_guard lock{mutex};
   const std::unique_ptr<Block> block{static_cast<Block*>(context)};
   streams::check_free(block->history);
-  ::munmap(block->memory, block->bytes);
+  device_memory().give_back(block->place, block->bytes);
 }
 
 struct DeviceAllocator : c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const c10::Device device{type, current};
     if (bytes == 0) return {nullptr, device};
-    void* const memory =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc{};
-    std::memset(memory, unwritten, bytes);
     const std::lock_guard lock{mutex};
-    auto* const block = new Block{memory, bytes, {.owner = streams::current_stream(current)}};
-    protect(*block, PROT_NONE);
-    return {memory, block, &remove_block, device};
+    const std::size_t place = device_memory().take(bytes);
+    auto* const block = new Block{place, bytes, {.owner = streams::current_stream(current)}};
+    return {device_memory().closed(place), block, &remove_block, device};
   }
   c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
   void copy_data(void*, const void*, std::size_t) const override { throw std::bad_alloc{}; }
@@ -211,41 +254,20 @@ class InOperator {
   c10::WarningUtils::WarningHandlerGuard guard_{&quiet_};
 };
 
-// A tensor of the processor that has a device tensor's memory, which is open as long as this
-// exists.
-class Opened {
- public:
-  explicit Opened(const at::Tensor& of) : tensor{of} {
-    if (of.is_cpu()) return;
-    if (of.numel() == 0) {
-      tensor = at::empty_strided(of.sizes(), of.strides(), of.scalar_type());
-      return;
-    }
-    arrive(of.storage());
-    block_ = &block_of(of);
-    if (open_blocks[block_]++ == 0) protect(*block_, PROT_READ | PROT_WRITE);
-    auto* const begin = static_cast<std::byte*>(block_->memory) +
-                        of.storage_offset() * static_cast<std::int64_t>(of.itemsize());
-    tensor = at::from_blob(begin, of.sizes(), of.strides(), of.scalar_type());
-  }
-  ~Opened() {
-    if (block_ == nullptr || --open_blocks[block_] > 0) return;
-    open_blocks.erase(block_);
-    ::mprotect(block_->memory, block_->bytes, PROT_NONE);
-  }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-
-  at::Tensor tensor;
-
- private:
-  Block* block_ = nullptr;
-};
+// Returns a tensor of the processor that has a device tensor's memory where it is open.
+at::Tensor opened(const at::Tensor& of) {
+  if (of.is_cpu()) return of;
+  if (of.numel() == 0) return at::empty_strided(of.sizes(), of.strides(), of.scalar_type());
+  arrive(of.storage());
+  auto* const begin = device_memory().open(block_of(of).place) +
+                      of.storage_offset() * static_cast<std::int64_t>(of.itemsize());
+  return at::from_blob(begin, of.sizes(), of.strides(), of.scalar_type());
+}
 
 void open_tensors(at::Tensor& from, at::Tensor& to) {
   const at::AutoDispatchBelowADInplaceOrView below;
-  const Opened source{from}, target{to};
-  target.tensor.copy_(source.tensor);
+  const at::Tensor source = opened(from);
+  opened(to).copy_(source);
 }
 
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
@@ -266,13 +288,13 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_bloc
     arrivals.push_back({from, to, access});
   } else if (late) {
     const auto access = use(from, false);
-    departures.push_back({Opened{from}.tensor.clone(), to, access});
+    departures.push_back({opened(from).clone(), to, access});
     std::memset(to.mutable_data_ptr(), unwritten, to.nbytes());
   } else {
     use(from, false);
     use(to, true);
-    const Opened source{from}, target{to};
-    target.tensor.copy_(source.tensor.expand(to.sizes()));
+    const at::Tensor source = opened(from);
+    opened(to).copy_(source.expand(to.sizes()));
     const c10::Device device = from.is_cpu() ? to.device() : from.device();
     if (crosses && !in_operator) wait(streams::current_stream(device.index()));
   }
@@ -292,7 +314,7 @@ at::Scalar local_scalar_dense(const at::Tensor& tensor) {
   const std::lock_guard lock{mutex};
   use(tensor, false);
   wait(streams::current_stream(tensor.device().index()));
-  return Opened{tensor}.tensor.item();
+  return opened(tensor).item();
 }
 
 // ---- Random numbers
@@ -696,7 +718,8 @@ struct Guard : c10::impl::DeviceGuardImplInterface {
   }
   c10::Stream getNewStream(c10::Device device, int) const override {
     static std::atomic<c10::StreamId> made = 0;
-    return c10::Stream{c10::Stream::UNSAFE, device, ++made};
+    constexpr c10::StreamId pool = 32;  // CUDA's, too, gives a stream of these again
+    return c10::Stream{c10::Stream::UNSAFE, device, ++made % pool + 1};
   }
   c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
     return getNewStream(device, 0);

@@ -91,6 +91,16 @@ std::string hash_of_codes(const Family& family, char32_t first, typename Family:
   return std::to_string(hash);
 }
 
+/// All 4,096 code points of a hash are compared; without optimization, which takes minutes, those
+/// of the first two planes and the first of each later one.
+bool is_compared([[maybe_unused]] std::size_t hash) {
+#ifdef __OPTIMIZE__
+  return true;
+#else
+  return hash < 32 || hash % 16 == 0;
+#endif
+}
+
 TEST_P(Decoders, HaveTheIdsOfTheReferenceForEveryCodePoint) {
   const auto hashes = document.root().find("code_points");
   if (!hashes) GTEST_SKIP() << "another tokenizer has this pattern";
@@ -99,6 +109,7 @@ TEST_P(Decoders, HaveTheIdsOfTheReferenceForEveryCodePoint) {
   tokenizer.visit([&](const auto& family) {
     typename std::decay_t<decltype(family)>::Scratch scratch;
     for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (!is_compared(i)) continue;
       EXPECT_EQ(hash_of_codes(family, static_cast<char32_t>(4096 * i), scratch),
                 expected[i].string())
           << "from code point " << 4096 * i;
