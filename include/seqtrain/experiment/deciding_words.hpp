@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -48,17 +49,20 @@ class RunPredictor {
 static_assert(predict::Predictor<RunPredictor>);
 
 /// Returns what finds the shares that an example's words, of at most `max_length` ids, have in the
-/// logit of the label with the greatest score; nothing if a logit is not finite. `model` must
-/// outlive it.
+/// logit of the label with the greatest score; nothing if a logit is not finite, or if the text is
+/// so long that explaining it would delay the end of a run. `model` must outlive it.
 [[nodiscard]] inline std::function<std::optional<predict::Explanation>(const data::Example&)>
 deciding_words(const text::AnyTokenizer& tokenizer, model::AnyClassifier& model, predict::Task task,
                std::size_t max_length) {
-  // Half as many passes as `predict --explain` has: they delay the end of a run.
-  static constexpr predict::ExplainOptions options{.passes = 100};
+  static constexpr std::size_t most_passes = 100;   // half as many as `predict --explain` has
+  static constexpr std::size_t most_ids = 1 << 14;  // in all passes of a text
   const auto by = std::make_shared<const RunPredictor>(tokenizer, model, std::move(task));
   return [by, max_length](const auto& example) -> std::optional<predict::Explanation> {
     try {
       const auto encoded = by->encode(example.text, example.text_pair, max_length);
+      const predict::ExplainOptions options{
+          .passes = std::min(most_passes, most_ids / encoded.input_ids.size())};
+      if (options.passes < predict::ExplainOptions::fewest) return {};
       const auto logits = by->predict(std::span{&encoded, 1});
       const auto prediction =
           predict::interpret({logits.data(), static_cast<std::size_t>(logits.size())}, by->task());

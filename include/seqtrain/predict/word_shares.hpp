@@ -200,19 +200,25 @@ class WordShares {
     return end;
   }
 
-  /// Makes at most `most` units of the words that are read.
+  /// Makes at most `most` units of the words that are read, or as few as there can be.
   void group(std::size_t most) {
-    for (std::size_t size = 1; units_.empty() || units_.size() > most; ++size) {
-      units_.clear();
-      for (std::size_t i = 0; i < words_.size(); ++i) {
-        if (!read_[i]) continue;
-        const bool goes_on = !units_.empty() && units_.back().last == i &&
-                             i - units_.back().first < size && of_second_[i] == of_second_[i - 1];
-        if (!goes_on) units_.push_back({i, i});
-        ++units_.back().last;
-      }
-      if (units_.empty()) return;
+    const auto size = first_true(1, std::max<std::size_t>(words_.size(), 1), [&](std::size_t size) {
+      return units_of(size).size() <= most;
+    });
+    units_ = units_of(size);
+  }
+
+  /// Returns units of at most `size` words each.
+  [[nodiscard]] std::vector<Unit> units_of(std::size_t size) const {
+    std::vector<Unit> units;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (!read_[i]) continue;
+      const bool goes_on = !units.empty() && units.back().last == i &&
+                           i - units.back().first < size && of_second_[i] == of_second_[i - 1];
+      if (!goes_on) units.push_back({i, i});
+      ++units.back().last;
     }
+    return units;
   }
 
   /// Returns the number of the text that has these units, which is a new text unless it was added
