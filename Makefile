@@ -79,8 +79,9 @@ reference: develop-packages  ## write the API reference, from the docstrings, in
 format: develop-packages  ## format the sources in place
 	@tools/clang_format.sh -i
 
-check-format: develop-packages  ## fail where a source is not formatted
+check-format: develop-packages  ## fail where a source is not formatted, or a script is not one
 	@tools/clang_format.sh --dry-run -Werror
+	@git ls-files '*.sh' | xargs -n 1 bash -n
 
 setup: packages  ## install what is missing: Debian packages, and LibTorch in .venv
 	@tools/make_venv.sh
