@@ -25,6 +25,13 @@ TEST(LongestFirst, GivesTheOddIdToTheHalfThatWasLonger) {
   EXPECT_EQ(longest_first({70, 60}, 1), (PairLengths{1, 0}));
 }
 
+TEST(LongestFirst, GivesTheOddIdToTheFirstTextIfAsked) {
+  EXPECT_EQ(longest_first({6, 7}, 9, true), (PairLengths{5, 4}));
+  EXPECT_EQ(longest_first({7, 6}, 9, true), (PairLengths{5, 4}));
+  EXPECT_EQ(longest_first({7, 7}, 9, true), (PairLengths{5, 4}));
+  EXPECT_EQ(longest_first({4, 70}, 9, true), (PairLengths{4, 5}));
+}
+
 TEST(CutFirst, KeepsTheSecondText) {
   EXPECT_EQ(cut_first({3, 5}, 8), (PairLengths{3, 5}));
   EXPECT_EQ(cut_first({9, 5}, 8), (PairLengths{3, 5}));

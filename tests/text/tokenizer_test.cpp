@@ -86,7 +86,8 @@ TEST_P(Golden, IdsAndTypesEqualTheReferences) {
 INSTANTIATE_TEST_SUITE_P(
     Tokenizers, Golden,
     testing::Values(std::pair{"roberta", "roberta"}, std::pair{"roberta_files", "roberta"},
-                    std::pair{"deberta_files", "deberta_files"}, std::pair{"gpt2", "gpt2"},
+                    std::pair{"deberta_files", "deberta_files"}, std::pair{"esm", "esm"},
+                    std::pair{"esm_odd", "esm_odd"}, std::pair{"gpt2", "gpt2"},
                     std::pair{"ambiguous", "ambiguous"},
                     std::pair{"ignore_merges", "ignore_merges"}, std::pair{"bert", "bert"},
                     std::pair{"bert_files", "bert"}, std::pair{"bert_cased", "bert_cased"},

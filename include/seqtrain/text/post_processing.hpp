@@ -20,8 +20,10 @@ struct PairLengths {
 
 /// Truncates a pair by Hugging Face's `longest_first`: the longer text is cut until both fill the
 /// budget, but not below the length of the shorter one. If they still exceed the budget, each keeps
-/// half of it. An odd id goes to the text that was longer, or to the second if they were equal.
-[[nodiscard]] constexpr PairLengths longest_first(PairLengths lengths, std::size_t budget) {
+/// half of it. An odd id goes to the text that was longer, or to the second if they were equal, or
+/// always to the first if `odd_to_first`, as in transformers' tokenizers that are Python code.
+[[nodiscard]] constexpr PairLengths longest_first(PairLengths lengths, std::size_t budget,
+                                                  bool odd_to_first = false) {
   auto [shorter, longer] = lengths;
   if (shorter + longer <= budget) return lengths;
   const bool swapped = shorter > longer;
@@ -30,6 +32,7 @@ struct PairLengths {
   if (shorter + longer > budget) {
     shorter = budget / 2;
     longer = shorter + budget % 2;
+    if (odd_to_first) return {longer, shorter};
   }
   if (swapped) std::swap(shorter, longer);
   return {shorter, longer};
@@ -59,7 +62,8 @@ struct Template {
 struct Templates {
   Template single = {};
   Template pair = {.type_zero_between = 0};
-  bool trims_spaces = false;  ///< a token's offsets leave out the spaces around it
+  bool trims_spaces = false;     ///< a token's offsets leave out the spaces around it
+  bool odd_id_to_first = false;  ///< see `longest_first`
 };
 
 /// Returns BERT's templates: `[CLS] A [SEP]`, and `[CLS] A [SEP] B [SEP]` with type 1 from B on.

@@ -212,8 +212,9 @@ class BasicTokenizer {
     if (only_first && lengths.first + lengths.second > budget && lengths.second >= budget) {
       refuse_second(budget + special.special_tokens());
     }
-    const PairLengths kept =
-        only_first ? cut_first(lengths, budget) : longest_first(lengths, budget);
+    const PairLengths kept = only_first
+                                 ? cut_first(lengths, budget)
+                                 : longest_first(lengths, budget, templates_.odd_id_to_first);
     room.cut(out.size() - lengths.second, lengths.second, kept.second, out);
     room.cut(first_begin, lengths.first, kept.first, out);
     append(special.after, out);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/esm_tokenizer.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
@@ -13,7 +14,7 @@ namespace seqtrain::text {
 
 /// The tokenizer in an `AnyTokenizer`, of one of the families that `load_tokenizer` reads.
 struct TokenizerFamily : std::variant<BertTokenizer, RobertaTokenizer, NormalizedByteLevelTokenizer,
-                                      AssembledTokenizer, WordTokenizer> {
+                                      AssembledTokenizer, WordTokenizer, EsmTokenizer> {
   using variant::variant;
 };
 

@@ -30,12 +30,22 @@ TEST(AddedVocabulary, GivesTheIdsOfTokenizers) {
 }
 
 TEST(AddedVocabulary, CountsRepeatedTokensOnceUnlessToldOtherwise) {
-  for (const bool counts : {false, true}) {
-    Vocabulary vocabulary{counts};
+  for (const auto way : {NewIds::after_different, NewIds::after_all, NewIds::by_count}) {
+    Vocabulary vocabulary{way};
     vocabulary.add("a", 0);
     vocabulary.add("a", 1);
     vocabulary.add("b", 2);
-    EXPECT_EQ(vocabulary.give_id("new"), counts ? 3 : 2);
+    EXPECT_EQ(vocabulary.give_id("new"), way == NewIds::after_all ? 3 : 2);
+  }
+}
+
+TEST(AddedVocabulary, GivesNewIdsAfterThoseOfOldTokensUnlessToldOtherwise) {
+  for (const auto way : {NewIds::after_different, NewIds::after_all, NewIds::by_count}) {
+    Vocabulary vocabulary{way};
+    vocabulary.add("far", 9);
+    EXPECT_EQ(vocabulary.give_id("far"), 9);
+    EXPECT_EQ(vocabulary.give_id("new"), way == NewIds::by_count ? 1 : 10);
+    EXPECT_EQ(vocabulary.give_id("newer"), way == NewIds::by_count ? 2 : 11);
   }
 }
 

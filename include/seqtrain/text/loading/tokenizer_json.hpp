@@ -126,7 +126,7 @@ class TokenizerJson {
     if (unknown->integer() < 0 || unknown->integer() >= static_cast<std::int64_t>(pieces.size())) {
       throw unknown->error("is not an index of the vocabulary");
     }
-    Vocabulary vocabulary{true};
+    Vocabulary vocabulary{NewIds::after_all};
     for (const auto& piece : pieces) {
       vocabulary.add(piece.first, static_cast<std::int64_t>(vocabulary.entries().size()));
     }

@@ -114,7 +114,7 @@ template <class Fn>
                                               std::vector<Normalizer> normalizers,
                                               std::vector<PreTokenizer> splitters,
                                               const Fn& templates) {
-  Vocabulary vocabulary{true};
+  Vocabulary vocabulary{NewIds::after_all};
   for (const auto& piece : file.pieces) {
     vocabulary.add(piece.first, std::ssize(vocabulary.entries()));
   }

@@ -43,6 +43,17 @@ void for_each_line(const MappedFile& file, const std::filesystem::path& path, Fn
 
 }  // namespace detail
 
+/// The id that a new token gets.
+enum class NewIds {
+  /// The number of different tokens, or one more than the highest id that was returned if that is
+  /// greater, as in Hugging Face's `tokenizers`.
+  after_different,
+  after_all,  ///< the same, but a repeated token counts as often as it occurs
+  /// The number of different tokens, even if one of them has this id, as in the tokenizers of
+  /// transformers that are Python code.
+  by_count,
+};
+
 /// The tokens and ids of a tokenizer that is being read. Ids may have gaps. The bytes of the tokens
 /// must outlive the vocabulary.
 class Vocabulary {
@@ -50,9 +61,7 @@ class Vocabulary {
   using Entry = std::pair<std::string_view, Id>;
 
   Vocabulary() = default;
-  /// `counts_repeats` tells that a repeated token counts as often as it occurs when a new token
-  /// gets its id.
-  explicit Vocabulary(bool counts_repeats) : counts_repeats_{counts_repeats} {}
+  explicit Vocabulary(NewIds new_ids) : new_ids_{new_ids} {}
 
   /// Adds a token. If a token is repeated its last id counts. Throws `InputError` if the id is
   /// negative or too large.
@@ -62,12 +71,13 @@ class Vocabulary {
     size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
   }
 
-  /// Returns the id of a token. A token that is not in the vocabulary gets a new id: the number of
-  /// tokens, or one more than the highest id that this function has returned if that is greater.
+  /// Returns the id of a token. A token that is not in the vocabulary gets a new one.
   Id give_id(const std::string& token) {
-    next_ = std::max(next_, static_cast<std::int64_t>(counts_repeats_ ? entries_.size() : count_));
-    const Id id = ids_.try_emplace(token, checked(token, next_)).first->second;
-    next_ = std::max(next_, std::int64_t{id} + 1);
+    const std::size_t count = new_ids_ == NewIds::after_all ? entries_.size() : count_;
+    next_ = std::max(next_, static_cast<std::int64_t>(count));
+    const auto [place, is_new] = ids_.try_emplace(token, checked(token, next_));
+    const Id id = place->second;
+    if (is_new || new_ids_ != NewIds::by_count) next_ = std::max(next_, std::int64_t{id} + 1);
     size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
     return id;
   }
@@ -112,7 +122,7 @@ class Vocabulary {
   std::size_t size_ = 0;
   std::size_t count_ = 0;  ///< number of different tokens, without those of `give_id`
   std::int64_t next_ = 0;
-  bool counts_repeats_ = false;
+  NewIds new_ids_ = NewIds::after_different;
 };
 
 /// Reads a JSON object that maps tokens to ids.

@@ -10,6 +10,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/decoder_classes.hpp>
+#include <seqtrain/text/loading/esm_class.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/tokenizer_class.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
@@ -42,6 +43,8 @@ namespace detail {
       return read_deberta_class(folder);
     case TokenizerKind::deberta_v2:
       return read_deberta_v2_class(folder);
+    case TokenizerKind::esm:
+      return read_esm_class(folder);
     case TokenizerKind::llama:
       return read_llama_class(folder);
     case TokenizerKind::gemma:
