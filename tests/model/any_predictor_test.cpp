@@ -23,6 +23,7 @@
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/made_checkpoint.hpp"
@@ -594,6 +595,26 @@ TEST(AnyPredictor, RefusesAdaptersThatDoNotFit) {
               static_cast<void>(exact.with_adapter(saved.two.path()));
             }).find("does not compute several adapters; serve it alone by --model"),
             std::string::npos);
+}
+
+TEST(AnyPredictor, RefusesASharedAdapterWhoseRankIsAboveALayersSize) {
+  const BaseWithAdapters saved;
+  auto config = weights::Adapter{saved.one.path()}.config();
+  config.lora.rank = 65;
+  const std::vector<float> numbers(std::size_t{64} * 65, 0.5F);
+  const auto bytes = std::as_bytes(std::span{numbers});
+  const std::string map = "bert.encoder.layer.0.attention.self.query.";
+  weights::write_adapter(saved.one.path(), config,
+                         std::vector<weights::TensorView>{
+                             {.name = map + "lora_A.weight", .shape = {65, 64}, .bytes = bytes},
+                             {.name = map + "lora_B.weight", .shape = {64, 65}, .bytes = bytes}});
+  AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
+  const auto problem =
+      tests::problem_of([&] { static_cast<void>(base.with_adapter(saved.one.path())); });
+  EXPECT_NE(problem.find(map + "lora_A.weight: has a rank above the layer's sizes; serve this "
+                               "adapter alone, by --model"),
+            std::string::npos)
+      << problem;
 }
 
 TEST(AnyPredictor, SaysWhatItCannotLoad) {

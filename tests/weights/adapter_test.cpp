@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
@@ -79,6 +80,26 @@ TEST_F(AdapterFolder, IsReadAsItWasWritten) {
   EXPECT_FALSE(adapter.find(map + ".weight"));
 }
 
+TEST_F(AdapterFolder, NamesTheModulesOfItsHead) {
+  numbers_.reserve(9);
+  add_factors();
+  const auto modules = [&] {
+    write();
+    const auto config = json::Document::load(directory_ / "adapter_config.json");
+    std::vector<std::string> names;
+    for (const auto& name : config.root().at("modules_to_save").items()) {
+      names.emplace_back(name.string());
+    }
+    return names;
+  };
+  EXPECT_EQ(modules(), std::vector<std::string>{});
+  add("classifier.out_proj.weight", {1, 4});
+  EXPECT_EQ(modules(), std::vector<std::string>{"classifier"});
+  add("bert.pooler.dense.bias", {4});
+  add("contact_head.weight", {1, 4});
+  EXPECT_EQ(modules(), (std::vector<std::string>{"classifier", "pooler"}));
+}
+
 TEST_F(AdapterFolder, OfTheOlderFormatIsReadUnlessThereIsTheNewerOne) {
   numbers_.reserve(9);
   add_factors();
@@ -136,13 +157,21 @@ TEST_F(AdapterFolder, OfAnotherRankIsRefused) {
                            ".lora_A.weight: has shape [3, 8], which is not of rank 2");
 }
 
-TEST_F(AdapterFolder, OfARankAboveAMapsSizeIsRefused) {
+/// PEFT gives one to ESM's linear layer with one output, too.
+TEST_F(AdapterFolder, OfARankAboveALayersSizeIsRead) {
   config_.lora.rank = 3;
-  add(map + ".lora_A.weight", {3, 4});
   numbers_.reserve(9);
+  add(map + ".lora_A.weight", {3, 4});
   add(map + ".lora_B.weight", {2, 3});
+  EXPECT_EQ(problem(), "nothing was thrown");
+}
+
+TEST_F(AdapterFolder, OfALayerWithoutInputsIsRefused) {
+  numbers_.reserve(9);
+  add(map + ".lora_A.weight", {2, 0});
+  add(map + ".lora_B.weight", {4, 2});
   EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": base_model.model." + map +
-                           ".lora_B.weight: has shape [2, 3], which is not of rank 3");
+                           ".lora_A.weight: has shape [2, 0], which is not of rank 2");
 }
 
 TEST_F(AdapterFolder, WithNumbersThatAreNotFiniteIsRefused) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/weights/lora.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
@@ -127,8 +129,24 @@ inline void check_is_plain_lora(const json::Value& root) {
   return adapter_config_in(json::Document::load(directory / adapter_config_name).root());
 }
 
-/// Returns the `adapter_config.json` that PEFT reads.
-[[nodiscard]] inline std::string adapter_config_text(const AdapterConfig& config) {
+/// Returns which modules of a head, of those that families have, hold a tensor of an adapter.
+[[nodiscard]] inline std::vector<std::string_view> head_modules(
+    std::span<const TensorView> tensors) {
+  std::vector<std::string_view> found;
+  for (const std::string_view module : {"classifier", "pooler", "pre_classifier", "head"}) {
+    const bool holds = std::ranges::any_of(tensors, [&](const TensorView& tensor) {
+      return std::ranges::count(split(tensor.name, '.'), module) > 0;
+    });
+    if (holds) found.push_back(module);
+  }
+  return found;
+}
+
+/// Returns the `adapter_config.json` that PEFT reads with these tensors. PEFT finds modules by the
+/// ends of their names, so it is told only those that the tensors are of: ESM's contact_head ends
+/// as ModernBERT's head.
+[[nodiscard]] inline std::string adapter_config_text(const AdapterConfig& config,
+                                                     std::span<const TensorView> tensors = {}) {
   json::Writer out{2};
   out.begin_object().member("peft_type", "LORA").member("task_type", "SEQ_CLS");
   out.member("base_model_name_or_path", config.base).key("revision");
@@ -138,9 +156,7 @@ inline void check_is_plain_lora(const json::Value& root) {
   out.member("use_rslora", config.lora.rank_stabilised).member("bias", "none");
   out.member("fan_in_fan_out", config.fan_in_fan_out).member("init_lora_weights", true);
   out.member("target_modules", config.lora.targets);
-  // The modules of a head in any family. PEFT passes over those that a model does not have.
-  constexpr std::string_view head[] = {"classifier", "pooler", "pre_classifier", "head"};
-  out.member("modules_to_save", head);
+  out.member("modules_to_save", head_modules(tensors));
   return out.end_object().text() + "\n";
 }
 
@@ -227,7 +243,7 @@ class Adapter {
     if (!tensors_.contains(other)) fail(other, "is missing");
     const std::int64_t rank = config_.lora.rank;
     const auto& shape = tensor.shape;
-    if (shape.size() == 2 && shape[is_a ? 0 : 1] == rank && shape[is_a ? 1 : 0] >= rank) return;
+    if (shape.size() == 2 && shape[is_a ? 0 : 1] == rank && shape[is_a ? 1 : 0] > 0) return;
     fail(name, "has shape " + to_string(shape) + ", which is not of rank " + std::to_string(rank));
   }
 
@@ -243,7 +259,7 @@ inline void write_adapter(const std::filesystem::path& directory, const AdapterC
   std::vector<TensorView> named{tensors.begin(), tensors.end()};
   for (TensorView& tensor : named) tensor.name.insert(0, adapter_prefix);
   write_safetensors(directory / adapter_weights_name, named);
-  write_file_atomically(directory / adapter_config_name, adapter_config_text(config));
+  write_file_atomically(directory / adapter_config_name, adapter_config_text(config, tensors));
 }
 
 }  // namespace seqtrain::weights

@@ -140,7 +140,12 @@ class ParameterMaker {
                         const Part& part) {
     const weights::LoRA& lora = *part.lora;
     if (first_map_.empty()) first_map_ = name;
-    if (checkpoint_->adapter() != nullptr) return stored_low_rank(name, {out, in});
+    if (const auto* const adapter = checkpoint_->adapter()) {
+      const LowRank stored = stored_low_rank(name, {out, in});
+      if (!stored.a.defined() || stored.a.size(0) <= std::min(in, out)) return stored;
+      adapter->fail(name + std::string{weights::factor_a}, "has a rank above the layer's sizes",
+                    "serve this adapter alone, by --model");
+    }
     LowRank low{.scale = lora.scale(),
                 .in_adapted = true,
                 .dropout = lora.dropout,
