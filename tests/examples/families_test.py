@@ -25,6 +25,7 @@ FAMILIES = {
     "gte": ("tokenizers/bert", FILE),
     "roformer": ("tokenizers/bert", FILE),
     "gpt2": ("tokenizers/gpt2", {"tokenizer_class": "GPT2Tokenizer"}),
+    "esm": ("tokenizers/esm", {}),
     "longformer": ("tokenizers/roberta_files", {"tokenizer_class": "LongformerTokenizer"}),
 }
 LABELS = ["entailment", "neutral", "contradiction"]

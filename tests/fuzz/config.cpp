@@ -10,6 +10,7 @@
 #include <seqtrain/model/families/distilbert/config.hpp>
 #include <seqtrain/model/families/electra/config.hpp>
 #include <seqtrain/model/families/ernie/config.hpp>
+#include <seqtrain/model/families/esm/config.hpp>
 #include <seqtrain/model/families/eurobert/config.hpp>
 #include <seqtrain/model/families/gemma/config.hpp>
 #include <seqtrain/model/families/gpt2/config.hpp>
@@ -76,6 +77,7 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_electra_config);
   check(text, model::read_mpnet_config);
   check(text, model::read_ernie_config);
+  check(text, model::read_esm_config);
   check(text, model::read_eurobert_config);
   check(text, model::read_gemma2_config);
   check(text, model::read_gemma3_text_config);

@@ -26,6 +26,7 @@ CASES = {
     "deberta_v3": dict(r=2, lora_alpha=8, target_modules="all-linear"),
     "distilbert_gelu": dict(r=2, lora_alpha=8, target_modules=["q_lin", "lin1", "lin2"]),
     "electra_small": dict(r=2, lora_alpha=8, target_modules="all-linear", use_rslora=True),
+    "esm_rotary": dict(r=2, lora_alpha=4, target_modules="all-linear"),
     "eurobert": dict(r=2, lora_alpha=4, target_modules=["q_proj", "down_proj"]),
     "gemma3_text": dict(r=2, lora_alpha=4, target_modules="all-linear"),
     "gpt2": dict(r=2, lora_alpha=8, target_modules=["c_attn", "c_proj", "c_fc"]),

@@ -29,7 +29,7 @@ STEPS = 50
 DECODERS = ("llama", "mistral", "qwen2", "qwen3", "smollm3", "olmo2", "gemma2", "gemma3_text",
             "phi3")
 LLAMAS = (*DECODERS, "eurobert")  # families with Llama's layers and keys
-UNTYPED = ("distilbert", "mpnet", "modernbert", "bart", "gpt2", *LLAMAS)  # without token types
+UNTYPED = ("distilbert", "mpnet", "modernbert", "bart", "gpt2", "esm", *LLAMAS)  # without token types
 RENAMED = ("nomic_bert", "gte")  # files have other names of parameters than models
 
 
@@ -71,19 +71,19 @@ def save(model, directory, layout):
 
 
 def gradients(model):
-    """Returns the gradients by the names, and in the forms, in which the parameters are saved."""
-    copy = deepcopy(model)
+    """Returns the gradients by the names of the parameters, or by those of RENAMED families' files."""
     found = dict(model.named_parameters())
+    grads = {name: torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+             for name, parameter in found.items() if parameter.requires_grad}
+    if model.config.model_type not in RENAMED:
+        return grads
+    copy = deepcopy(model)
     with torch.no_grad():
         for name, parameter in copy.named_parameters():
-            grad = found[name].grad
-            parameter.copy_(torch.zeros_like(parameter) if grad is None else grad)
-    learn = {name for name, parameter in found.items() if parameter.requires_grad}
+            parameter.copy_(grads[name])
     with TemporaryDirectory() as directory:
         copy.save_pretrained(directory)
-        saved = load_file(Path(directory) / "model.safetensors")
-    fixed = set(found) - learn
-    return {name: value for name, value in saved.items() if name not in fixed}
+        return load_file(Path(directory) / "model.safetensors")
 
 
 def write_case(directory, model, batches, lr=1e-3, layout="one file"):
@@ -138,7 +138,8 @@ KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
 
 def is_scale(name):
     return name.lower().endswith(("norm.weight", ".ln.weight", "layernorm_embedding.weight",
-                                  "ln_1.weight", "ln_2.weight", "ln_f.weight"))
+                                  "ln_1.weight", "ln_2.weight", "ln_f.weight",
+                                  "norm_after.weight"))
 
 
 def make_model(family, seed, std=0.3, **settings):
@@ -153,6 +154,9 @@ def make_model(family, seed, std=0.3, **settings):
     config = CONFIG_MAPPING[family](**{keys.get(key, key): value for key, value in settings.items()})
     model = AutoModelForSequenceClassification.from_config(config)
     with torch.no_grad():
+        for name, buffer in model.named_buffers():
+            if name.endswith("inv_freq") and family == "esm":
+                buffer.copy_(buffer.half())  # as in published files
         for name, parameter in model.named_parameters():
             if parameter.requires_grad:  # RoFormer's table of sines stays
                 parameter.normal_(1.0 if is_scale(name) else 0.0, std)
@@ -350,6 +354,15 @@ SMALL = {
     "roformer_small": ("roformer", dict(
         hidden_size=12, embedding_size=5, num_hidden_layers=1, num_attention_heads=3,
         hidden_act="relu", type_vocab_size=3)),
+    "esm": ("esm", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2, pad_token_id=1)),
+    "esm_rotary": ("esm", dict(
+        hidden_size=12, num_hidden_layers=2, num_attention_heads=2, pad_token_id=1,
+        mask_token_id=7, position_embedding_type="rotary", token_dropout=True, num_labels=1,
+        problem_type="regression")),
+    "esm_before": ("esm", dict(
+        hidden_size=12, num_hidden_layers=1, num_attention_heads=3, pad_token_id=0,
+        mask_token_id=3, emb_layer_norm_before=True, token_dropout=True, num_labels=4,
+        layer_norm_eps=1e-5, problem_type="multi_label_classification")),
     "longformer": ("longformer", dict(
         hidden_size=8, num_hidden_layers=2, num_attention_heads=2, attention_window=4)),
     "longformer_windows": ("longformer", dict(
@@ -456,6 +469,10 @@ def write_random(directory, count):
             more["embedding_size"] = random.choice([64, 128] if by_hand else [7, 16, 32])
         if family == "rembert":
             more["embedding_size"] = random.choice([64, 128] if by_hand else [7, 16, 32])
+        if family == "esm":
+            more.update(pad_token_id=1, mask_token_id=5, token_dropout=random.random() < 0.5,
+                        emb_layer_norm_before=random.random() < 0.5,
+                        position_embedding_type=random.choice(["absolute", "rotary"]))
         if family == "longformer":
             more.update(num_hidden_layers=2, attention_window=random.choice([4, 10, [4, 64]]))
         if family == "ernie":

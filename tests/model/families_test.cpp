@@ -33,12 +33,13 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
     return tests::refusal(
         [&] { Architectures::visit(weights::ConfigFile::parse(text), []<class Family>() {}); });
   };
-  EXPECT_EQ(visit(R"({"model_type": "t5"})"),
-            "config.json: model_type: 't5' is not supported; supported are bert, roberta, "
-            "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
-            "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
-            "bart, deberta, eurobert, nomic_bert, gte, roformer, longformer, gpt2, llama, mistral, "
-            "qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
+  EXPECT_EQ(
+      visit(R"({"model_type": "t5"})"),
+      "config.json: model_type: 't5' is not supported; supported are bert, roberta, "
+      "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
+      "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
+      "bart, deberta, eurobert, nomic_bert, gte, roformer, esm, longformer, gpt2, llama, mistral, "
+      "qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -70,6 +71,7 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
                            "nomic_bert",
                            "gte",
                            "roformer",
+                           "esm",
                            "longformer",
                            "gpt2",
                            "llama",
@@ -124,6 +126,7 @@ TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
       {"nomic_bert", {30528, 768, 12, 12, 3072, 2048, 2, 0}, 0, 0, 1e-12, "silu"},
       {"gte", {250048, 768, 12, 12, 3072, 8192, 1, 1}, 0.1, 0.1, 1e-12},
       {"roformer", {50000, 768, 12, 12, 3072, 1536, 2, 0}, 0.1, 0.1, 1e-12},
+      {"esm", {33, 768, 12, 12, 3072, 1026, 0, 1}, 0.1, 0.1, 1e-12},
       {"longformer", {30522, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
       {"gpt2", {50257, 768, 12, 12, 3072, 1024, 0, -1}, 0.1, 0, 1e-5, "gelu_new"},
       {"llama", {32000, 4096, 32, 32, 11008, 2048, 0, -1}, 0, 0, 1e-6, "silu"},
@@ -236,6 +239,16 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
       {"roformer", R"("rotary_value": true)", "rotary_value: true is not supported"},
       {"roformer", R"("num_attention_heads": 256)",
        "num_attention_heads: rotary positions need heads of an even size"},
+      {"esm", R"("position_embedding_type": "relative_key")",
+       "position_embedding_type: 'relative_key' is not supported; supported are absolute, rotary"},
+      {"esm", R"("pad_token_id": null)",
+       "pad_token_id: null is not supported, because positions count from pad_token_id + 1 on"},
+      {"esm", R"("position_embedding_type": "rotary", "num_attention_heads": 256)",
+       "num_attention_heads: rotary positions need heads of an even size"},
+      {"esm", R"("token_dropout": true)", "mask_token_id: missing, and token_dropout is true"},
+      {"esm", R"("is_folding_model": true)", "is_folding_model: true is not supported"},
+      {"esm", R"("head_dim": 32)", "head_dim: 32 is not supported; supported is 64"},
+      {"esm", R"("rope_theta": 0)", "rope_theta: is not above 0"},
       {"longformer", R"("attention_window": 7)",
        "attention_window: 7 is not an even number above 0"},
       {"longformer", R"("attention_window": [8, 0], "num_hidden_layers": 2)",
@@ -328,8 +341,8 @@ tensor::Depth depth_in(std::string_view name) {
   for (const char* part : {"classifier", "pooler", "head.", "final_norm", "linear.", "score"}) {
     if (name.find(part) != name.npos) return {Part::head};
   }
-  for (const char* norm : {"encoder.ln", "roberta.encoder.LayerNorm", "prelayernorm.LayerNorm",
-                           "model.norm", "ln_f"}) {
+  for (const char* norm : {"encoder.ln", "emb_layer_norm_after", "roberta.encoder.LayerNorm",
+                           "prelayernorm.LayerNorm", "model.norm", "ln_f"}) {
     if (name.find(norm) != name.npos) return {Part::head};
   }
   return {Part::embedding};

@@ -55,9 +55,9 @@ class ModelCase {
 
  private:
   [[nodiscard]] bool one_label() const {
-    const auto config =
-        weights::read_config(weights::ConfigFile{directory_ / "config.json"},
-                             {.keys = {.type_vocab_size = ""}, .may_have_silu = true});
+    const auto config = weights::read_config(
+        weights::ConfigFile{directory_ / "config.json"},
+        {.keys = {.type_vocab_size = "", .position_embedding_type = ""}, .may_have_silu = true});
     return config.problem() == ProblemType::single_label;
   }
 

@@ -15,6 +15,7 @@
 #include <seqtrain/model/families/distilbert/distilbert.hpp>
 #include <seqtrain/model/families/electra/electra.hpp>
 #include <seqtrain/model/families/ernie/ernie.hpp>
+#include <seqtrain/model/families/esm/esm.hpp>
 #include <seqtrain/model/families/eurobert/eurobert.hpp>
 #include <seqtrain/model/families/gemma/gemma.hpp>
 #include <seqtrain/model/families/gpt2/gpt2.hpp>
@@ -64,7 +65,7 @@ struct ArchitectureList {
 using Architectures =
     ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
                      ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
-                     XlmRobertaXl, RemBert, Bart, Deberta, EuroBert, NomicBert, Gte, RoFormer,
+                     XlmRobertaXl, RemBert, Bart, Deberta, EuroBert, NomicBert, Gte, RoFormer, Esm,
                      Longformer, Gpt2, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2,
                      Gemma3Text, Phi3>;
 

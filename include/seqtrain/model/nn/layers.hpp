@@ -89,6 +89,12 @@ class Scope {
     return maker_->make(join(name), shape, role, part_);
   }
 
+  /// Makes a tensor of this place that never learns: the checkpoint's or, if that has none,
+  /// `value`.
+  [[nodiscard]] at::Tensor make_constant(std::string_view name, const at::Tensor& value) const {
+    return maker_->make_constant(join(name), value, part_);
+  }
+
   /// Makes the adapter of the linear layer that this place names, if it is to have one.
   [[nodiscard]] LowRank make_low_rank(std::int64_t in, std::int64_t out) const {
     return part_.lora == nullptr ? LowRank{} : maker_->make_low_rank(path_, in, out, part_);

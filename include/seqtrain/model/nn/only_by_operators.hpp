@@ -31,6 +31,7 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   add("scaled or partial rotary positions",
       traits.rope.scaling != Rope::Scaling::none || traits.rope.share != 1);
   add("rotary positions of neighbouring numbers", traits.rope.neighbours);
+  add("angles of the checkpoint", !traits.rope.given.empty());
   add("gates of a linear layer of their own", layer.gate.has_value());
   add("transposed weights", layer.attention_output.transposed);
   add("gates before the activations", traits.activates_second);

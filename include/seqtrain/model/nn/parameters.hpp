@@ -115,6 +115,19 @@ class ParameterMaker {
     return value;
   }
 
+  /// Makes a tensor that never learns: the checkpoint's or, if that has none, `value`. Throws as
+  /// `make` does.
+  at::Tensor make_constant(const std::string& name, const at::Tensor& value, const Part& part) {
+    const auto stored = find(name);
+    at::Tensor result = stored ? load(*stored, value.sizes()) : value;
+    if (checkpoint_->adapter() != nullptr) result = with_adapter(result, name, part.transposed);
+    result = result.to(options_.device);
+    if (options_.only_adapter || part.lora != nullptr) return result;  // only what learns is listed
+    parameters_.push_back(
+        {.name = name, .value = result, .gradient = {}, .role = Role::weight, .depth = part.depth});
+    return result;
+  }
+
   /// Adds a parameter or a buffer that a head of the program's own has made. It learns if it
   /// requires gradients. It gets the checkpoint's numbers if that has them. Throws as `make` does.
   void adopt(const std::string& name, const at::Tensor& value) {
@@ -217,10 +230,10 @@ class ParameterMaker {
 
  private:
   /// Tells whether a tensor is what old versions of transformers saved beside weights: the numbers
-  /// 0, 1, 2, …, or GPT-2's causal masks.
+  /// 0, 1, 2, …, GPT-2's causal masks, or the angles of each of ESM's layers.
   static bool is_no_weight(std::string_view name) {
     return name.ends_with("position_ids") || name.ends_with(".attn.bias") ||
-           name.ends_with(".attn.masked_bias");
+           name.ends_with(".attn.masked_bias") || name.ends_with("rotary_embeddings.inv_freq");
   }
 
   /// Tells whether a tensor that no encoder has may be a head's: whole tensors are, and factors of
@@ -231,14 +244,19 @@ class ParameterMaker {
   }
 
   /// Returns the names that a parameter has in checkpoints: with and without the family's prefix,
-  /// for layer normalizations also the names in the first BERT files, and for the table of words
-  /// that BART's encoder and decoder share also theirs.
+  /// for layer normalizations also the names in the first BERT files, for the table of words that
+  /// BART's encoder and decoder share also theirs, and for ESM's angles those of the first layer
+  /// and the one that transformers 5 writes for all layers.
   [[nodiscard]] std::vector<std::string> aliases(const std::string& name) const {
     std::vector<std::string> names{name};
     const std::string prefix = std::string{options_.prefix} + ".";
     if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> other_endings{
-        {{"LayerNorm.weight", "LayerNorm.gamma"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> other_endings{
+        {{"rotary_embeddings.inv_freq",
+          "encoder.layer.0.attention.self.rotary_embeddings.inv_freq"},
+         {"rotary_embeddings.inv_freq",
+          "encoder.layer.*.attention.self.rotary_embeddings.inv_freq"},
+         {"LayerNorm.weight", "LayerNorm.gamma"},
          {"LayerNorm.bias", "LayerNorm.beta"},
          {"shared.weight", "encoder.embed_tokens.weight"},
          {"shared.weight", "decoder.embed_tokens.weight"}}};

@@ -25,6 +25,7 @@ struct Rope {
   bool whole_pairs = true;     ///< yarn's bounds are numbers of pairs, without fractions
   double share = 1;            ///< the part of a head's numbers that is rotated, from the first on
   bool neighbours = false;     ///< pairs are neighbouring numbers, not one of each half
+  std::vector<float> given = {};  ///< the angles if a checkpoint has them, else empty
 
   bool operator==(const Rope&) const = default;
 };
@@ -64,6 +65,7 @@ namespace detail {
 
 /// Returns the angle for one position of each pair of a head's `size` numbers.
 [[nodiscard]] inline std::vector<float> angles(const Rope& rope, std::size_t size) {
+  if (!rope.given.empty()) return rope.given;
   std::vector<float> result;
   for (std::size_t i = 0; i < size / 2; ++i) {
     const double angle =

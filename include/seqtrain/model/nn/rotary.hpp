@@ -59,7 +59,7 @@ class Rotary {
   static at::Tensor of_one_position(const at::Tensor& positions, std::int64_t size,
                                     const Rope& rope) {
     const auto options = positions.options().dtype(at::kFloat);
-    if (rope.scaling == Rope::Scaling::none) {
+    if (rope.scaling == Rope::Scaling::none && rope.given.empty()) {
       const at::Tensor steps = at::arange(0, size, 2, options).div(static_cast<double>(size));
       return at::pow(rope.base, steps).reciprocal();
     }
