@@ -202,10 +202,8 @@ class WordShares {
 
   /// Makes at most `most` units of the words that are read, or as few as there can be.
   void group(std::size_t most) {
-    const auto size = first_true(1, std::max<std::size_t>(words_.size(), 1), [&](std::size_t size) {
-      return units_of(size).size() <= most;
-    });
-    units_ = units_of(size);
+    const auto fits = [&](std::size_t size) { return units_of(size).size() <= most; };
+    units_ = units_of(first_true(1, std::max<std::size_t>(words_.size(), 1), fits));
   }
 
   /// Returns units of at most `size` words each.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <ios>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
