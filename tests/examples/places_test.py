@@ -71,9 +71,9 @@ def cases():
         return [value if before == name else word for before, word in zip([""] + train, train)]
 
     predict = ["predict", "--threads", "1", "--device", "cpu", "--model"]
-    # The records of a pipe, and endless ones, are waited for, as documented.
+    # The records of a pipe, and endless ones, are waited for, as documented. A shell opens no socket.
     yield Case("predict FILE", predict + ["{model}", "{place}"], {"fifo"})
-    yield Case("predict < FILE", predict + ["{model}"], {"fifo", "full", "missing", "dangling", "loop"},
+    yield Case("predict < FILE", predict + ["{model}"], {"fifo", "full", "missing", "dangling", "loop", "socket"},
                from_stdin=True)
     yield Case("predict --model", predict + ["{place}", "{data}"])
     yield Case("mnli --model", with_flag("--model", "{place}"))
