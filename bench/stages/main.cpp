@@ -86,6 +86,13 @@ void add_split(const text::WordTokenizer&, const Texts& texts) {
   });
 }
 
+void add_split(const text::EsmTokenizer& tokenizer, const Texts& texts) {
+  add("split", texts, [&splitter = tokenizer.pipeline().splitter()](std::string_view text) {
+    splitter.for_each_word(text,
+                           [](std::string_view word) { benchmark::DoNotOptimize(word.data()); });
+  });
+}
+
 template <class T>
 void add_cases(const T& tokenizer, const Texts& texts) {
   add("check_utf8", texts,
