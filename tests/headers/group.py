@@ -13,31 +13,16 @@ of the heavy headers that all headers of the file include, or `-`.
 
 import functools
 import pathlib
-import re
 import sys
 
-INCLUDE = re.compile(r"^#include <(.+)>", re.MULTILINE)
-DEFINITIONS = "/src/"  # which a header includes after its own declarations
+import includes
 
 
 def main():
     root, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     heavy_headers = sys.argv[3].split(";")
     headers = sys.argv[4:]
-
-    @functools.cache
-    def direct(header):
-        path = root / header
-        return INCLUDE.findall(path.read_text()) if path.exists() else []
-
-    @functools.cache
-    def included(header):
-        found, left = set(), [header]
-        while left:
-            new = {name for name in direct(left.pop()) if DEFINITIONS not in name} - found
-            found |= new
-            left += new
-        return frozenset(found - {header})
+    included = functools.partial(includes.included, root)
 
     def heavy(header):
         return next((name for name in reversed(heavy_headers) if name in included(header)), "-")
@@ -49,7 +34,7 @@ def main():
             if header in included(other)
             and other not in included(header)
             and heavy(other) == heavy(header)
-            and DEFINITIONS not in header + other
+            and includes.DEFINITIONS not in header + other
         ]
 
     follower = chains(sorted(headers, key=lambda name: -len(included(name))), may_follow)

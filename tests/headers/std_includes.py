@@ -5,10 +5,11 @@ The table std_names.txt tells which of the standard library's headers defines a 
 them, itself or by another header of this project: what other libraries or the standard library's own headers include
 may change. So the test that each header compiles alone may precompile the standard library for all of them.
 """
-import functools
 import pathlib
 import re
 import sys
+
+from includes import included
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent.parent / "include"
@@ -24,22 +25,6 @@ def table() -> dict[str, set[str]]:
     return headers
 
 
-@functools.cache
-def direct(header: str) -> list[str]:
-    path = INCLUDE / header
-    return re.findall(r"^#include <(.+)>", path.read_text(), flags=re.M) if path.exists() else []
-
-
-def included(header: str) -> set[str]:
-    """Returns what a header includes, itself or by others of this project."""
-    found, left = set(), [header]
-    while left:
-        new = set(direct(left.pop())) - found
-        found |= new
-        left += new
-    return found
-
-
 def names(text: str) -> set[str]:
     """Returns the names of the standard library in a source text, without its comments and strings."""
     text = re.sub(r'R"\(.*?\)"|//[^\n]*|"(?:[^"\\\n]|\\.)*"', '""', text, flags=re.S)
@@ -50,7 +35,7 @@ def main() -> None:
     headers, problems = table(), []
     for path in sorted(INCLUDE.rglob("*.hpp")):
         header = str(path.relative_to(INCLUDE))
-        has = included(header)
+        has = included(INCLUDE, header)
         for name in sorted(names(path.read_text())):
             if name.startswith("ranges::"):
                 definers = headers.get(name[8:], set()) | {"algorithm", "ranges", "iterator"}
