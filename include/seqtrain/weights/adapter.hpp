@@ -142,9 +142,9 @@ inline void check_is_plain_lora(const json::Value& root) {
   return found;
 }
 
-/// Returns the `adapter_config.json` that PEFT reads with these tensors. PEFT finds modules by the
-/// ends of their names, so it is told only those that the tensors are of: ESM's contact_head ends
-/// as ModernBERT's head.
+/// Returns the `adapter_config.json` that PEFT reads with these tensors. It names only those
+/// modules of a head that hold one of the tensors: PEFT looks for modules whose names end in these,
+/// and would take ESM's `contact_head` for a `head`.
 [[nodiscard]] inline std::string adapter_config_text(const AdapterConfig& config,
                                                      std::span<const TensorView> tensors = {}) {
   json::Writer out{2};
