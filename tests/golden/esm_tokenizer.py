@@ -32,14 +32,8 @@ ADDED = {"__type": "AddedToken", "content": "<new>", "lstrip": True, "rstrip": T
 
 def case(tokenizer, text, pair=None, max_length=None, special=True):
     options = {} if max_length is None else dict(truncation=True, max_length=max_length)
-    record = dict(text=text, ids=tokenizer(text, pair, add_special_tokens=special, **options)["input_ids"])
-    if pair is not None:
-        record["pair"] = pair
-    if max_length is not None:
-        record["max_length"] = max_length
-    if not special:
-        record["special"] = False
-    return record
+    ids = tokenizer(text, pair, add_special_tokens=special, **options)["input_ids"]
+    return small.record_of(ids, text, pair, max_length, special)
 
 
 def answers(tokenizer):

@@ -37,18 +37,24 @@ PAIRS.append(("the thing " * 20, "another " * 20))
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 
 
-def case(tokenizer, text, pair=None, max_length=None, special=True):
-    tokenizer.no_truncation()
-    if max_length is not None:
-        tokenizer.enable_truncation(max_length)
-    encoding = tokenizer.encode(text, pair, add_special_tokens=special)
-    record = dict(text=text, ids=encoding.ids)
+def record_of(ids, text, pair, max_length, special):
+    """Returns a record of expected.json, without what the arguments leave at its default."""
+    record = dict(text=text, ids=ids)
     if pair is not None:
         record["pair"] = pair
     if max_length is not None:
         record["max_length"] = max_length
     if not special:
         record["special"] = False
+    return record
+
+
+def case(tokenizer, text, pair=None, max_length=None, special=True):
+    tokenizer.no_truncation()
+    if max_length is not None:
+        tokenizer.enable_truncation(max_length)
+    encoding = tokenizer.encode(text, pair, add_special_tokens=special)
+    record = record_of(encoding.ids, text, pair, max_length, special)
     if any(encoding.type_ids):
         assert encoding.type_ids == sorted(encoding.type_ids)
         record["type_zero"] = encoding.type_ids.index(1)
