@@ -1,11 +1,11 @@
 // A device of LibTorch named `fake`, for tests. Its operators are the processor's, but its memory
-// is closed to the host, and copies that need not wait come as late as they may: to
-// the device when it needs them, to the host when the host waits. So the device finds a program
-// that reads device memory on the host, mixes tensors of two devices, reuses host memory too early,
-// or reads a result before it is there. It has several streams, and finds work on two of them that
-// no event orders. It counts copies, waits and operators. If the environment has
-// FAKE_DEVICE_IS_DETERMINISTIC, operators demand torch's deterministic algorithms; if it has
-// FAKE_DEVICE_HAS_NO_EVENTS, no event can be recorded.
+// is closed to the host, and copies that need not wait come as late as they may: to the device when
+// it needs them, to the host when the host waits. So the device finds a program that reads device
+// memory on the host, mixes tensors of two devices, reuses host memory too early, or reads a result
+// before it is there. It has several streams, and finds work on two of them that no event orders.
+// It counts copies, waits and operators. If the environment has FAKE_DEVICE_IS_DETERMINISTIC,
+// operators demand torch's deterministic algorithms; if it has FAKE_DEVICE_HAS_NO_EVENTS, no event
+// can be recorded.
 #include "support/fake_device.hpp"
 
 #include <algorithm>
@@ -76,13 +76,13 @@ std::set<const void*> pinned;
 // operators use it. Blocks have sizes of powers of two, so that freed ones serve others.
 class Memory {
  public:
-  // Returns the place of a block, whose numbers are none.
+  // Returns the place of a block, which is full of NaN.
   std::size_t take(std::size_t bytes) {
-    auto& free = free_[std::bit_ceil(std::max(bytes, page))];
+    const std::size_t rounded = rounded_up(bytes);
+    auto& free = free_[rounded];
     if (free.empty()) {
-      free.push_back(end_);
-      end_ += std::bit_ceil(std::max(bytes, page));
-      if (end_ > size) throw std::bad_alloc{};
+      if (rounded > size - end_) throw std::bad_alloc{};
+      free.push_back(std::exchange(end_, end_ + rounded));
     }
     const std::size_t place = free.back();
     free.pop_back();
@@ -90,7 +90,7 @@ class Memory {
     return place;
   }
   void give_back(std::size_t place, std::size_t bytes) {
-    free_[std::bit_ceil(std::max(bytes, page))].push_back(place);
+    free_[rounded_up(bytes)].push_back(place);
   }
 
   [[nodiscard]] std::byte* closed(std::size_t place) const { return closed_ + place; }
@@ -99,6 +99,7 @@ class Memory {
  private:
   static constexpr std::size_t page = 4096, size = std::size_t{1} << 36;  // of addresses
 
+  static std::size_t rounded_up(std::size_t bytes) { return std::bit_ceil(std::max(bytes, page)); }
   std::byte* map(int protection) const {
     void* const memory = ::mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, file_, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc{};
