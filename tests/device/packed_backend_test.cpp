@@ -11,12 +11,16 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <gtest/gtest.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
 
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/model/token_pooling.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/weights/config_file.hpp>
@@ -270,6 +274,45 @@ TEST_F(PackedBackend, GiveTheGradientsOfScoresWithABias) {
         EXPECT_LE(difference, 1.5 * error(exact, padded) + 1e-5);
       }
     }
+  }
+}
+
+/// Takes the greatest state of all tokens.
+struct MaxOfTokens : torch::nn::Module {
+  MaxOfTokens(std::int64_t hidden_size, std::int64_t labels)
+      : outer{register_module("outer", torch::nn::Linear(hidden_size, labels))} {}
+
+  at::Tensor forward(const at::Tensor& tokens) { return outer(model::max_of_tokens(tokens)); }
+
+  torch::nn::Linear outer;
+};
+
+TEST_F(PackedBackend, GiveAHeadTheStatesOfAllTokens) {
+  const auto batch = made_batch();
+  const tests::MadeCheckpoint checkpoint;
+  const auto results = [&](c10::Device device, bool autograd, bool frozen) {
+    auto model = model::load_classifier(checkpoint.path(),
+                                        {.dropout = 0,
+                                         .head = model::own_head<MaxOfTokens>(model::Pooling::none),
+                                         .freeze_encoder = frozen,
+                                         .seed = 3,
+                                         .device = device,
+                                         .precision = model::Precision::fp32,
+                                         .autograd = autograd});
+    static_cast<void>(model.accumulate(batch, 1));
+    return model;
+  };
+  auto exact = results(at::kCPU, true, false);
+  tests::reset_device_counts();
+  auto packed = results(fake_device, false, false);
+  EXPECT_LE(tests::device_counts().largest_product, 512) << "of 420 tokens in 780 cells";
+  EXPECT_LT(error(exact, packed), 2e-5);
+  auto frozen = results(fake_device, false, true);
+  for (auto* const model : {&packed, &frozen}) {
+    EXPECT_LT((exact.logits(batch) - model->logits(batch)).cwiseAbs().maxCoeff(), 2e-5);
+    const at::Tensor states = model->hidden(batch).cpu();
+    EXPECT_EQ(states.sizes(), exact.hidden(batch).sizes());
+    EXPECT_LT(states.sub(exact.hidden(batch)).abs().max().item<float>(), 2e-5);
   }
 }
 

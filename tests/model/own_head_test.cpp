@@ -11,6 +11,7 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/own_head.hpp>
+#include <seqtrain/model/token_pooling.hpp>
 #include <seqtrain/predict/predictor.hpp>
 
 #include "support/made_checkpoint.hpp"
@@ -46,14 +47,37 @@ const tensor::Parameter& parameter(const AnyClassifier& model, const std::string
   throw Error{"no parameter " + ending};
 }
 
+/// Takes the states of all tokens: the sum, to which padding adds 0, and the maximum.
+struct SumAndMax : torch::nn::Module {
+  SumAndMax(std::int64_t hidden_size, std::int64_t labels)
+      : outer{register_module("outer", torch::nn::Linear(hidden_size, labels))} {}
+
+  at::Tensor forward(const at::Tensor& tokens) {
+    return outer(max_of_tokens(tokens).add(tokens.sum(1), 0.1));
+  }
+
+  torch::nn::Linear outer;
+};
+
+ClassifierOptions options_of_all_tokens(bool autograd = false) {
+  auto options = options_with(Pooling::none, autograd);
+  options.head = own_head<SumAndMax>(Pooling::none);
+  return options;
+}
+
 /// The kernels and torch's operators compute the same logits and gradients below the head.
 TEST(OwnHead, StandsOnAnyBackend) {
-  for (const char* const family : {"bert", "modernbert", "deberta-v2"}) {
-    for (const Pooling pooling : {Pooling::first_token, Pooling::mean}) {
-      SCOPED_TRACE(family);
+  for (const char* const family : {"bert", "albert", "modernbert", "deberta-v2"}) {
+    for (const Pooling pooling : {Pooling::first_token, Pooling::mean, Pooling::none}) {
+      SCOPED_TRACE(std::string{family} + " " + std::to_string(static_cast<int>(pooling)));
       const tests::MadeCheckpoint checkpoint{{.family = family}};
-      auto kernels = load_classifier(checkpoint.path(), options_with(pooling));
-      auto operators = load_classifier(checkpoint.path(), options_with(pooling, true));
+      const auto load = [&](bool autograd) {
+        return load_classifier(checkpoint.path(), pooling == Pooling::none
+                                                      ? options_of_all_tokens(autograd)
+                                                      : options_with(pooling, autograd));
+      };
+      auto kernels = load(false), operators = load(true);
+      EXPECT_TRUE(kernels.has_kernels());
       const auto batch = tests::MadeCheckpoint::batch(0);
       EXPECT_LT((kernels.logits(batch) - operators.logits(batch)).cwiseAbs().maxCoeff(), 1e-4F);
       (void)kernels.accumulate(batch, 1);
@@ -63,30 +87,41 @@ TEST(OwnHead, StandsOnAnyBackend) {
         ASSERT_EQ(ours.name, theirs.name);
         EXPECT_LT((ours.gradient - theirs.gradient).abs().max().item<float>(), 1e-4F) << ours.name;
       }
-      EXPECT_GT(parameter(kernels, "head.inner.weight").gradient.abs().max().item<float>(), 0);
+      EXPECT_GT(parameter(kernels, ".weight").gradient.abs().max().item<float>(), 0);
+      EXPECT_GT(kernels.parameters().back().gradient.abs().max().item<float>(), 0);
     }
   }
 }
 
-/// Sums the states of all tokens: those of padding are 0.
-struct SumOfTokens : torch::nn::Module {
-  SumOfTokens(std::int64_t hidden_size, std::int64_t labels)
-      : outer{register_module("outer", torch::nn::Linear(hidden_size, labels))} {}
-
-  at::Tensor forward(const at::Tensor& tokens) { return outer(tokens.sum(1)); }
-
-  torch::nn::Linear outer;
-};
+/// A frozen encoder, and one that computes in bfloat16, give the states of all tokens too.
+TEST(OwnHead, TakesTokensOfEncodersThatDoNotLearn) {
+  const tests::MadeCheckpoint checkpoint;
+  const auto batch = tests::MadeCheckpoint::batch(0);
+  const at::Tensor tokens =
+      load_classifier(checkpoint.path(), options_of_all_tokens()).hidden(batch);
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    auto options = options_of_all_tokens();
+    options.precision = precision;
+    options.freeze_encoder = true;
+    auto frozen = load_classifier(checkpoint.path(), options);
+    EXPECT_TRUE(frozen.has_kernels());
+    const float bound = precision == Precision::fp32 ? 1e-6F : 0.1F;
+    for (int time = 0; time < 2; ++time) {
+      const at::Tensor again = frozen.hidden(batch);
+      ASSERT_EQ(again.sizes(), tokens.sizes());
+      EXPECT_LT(again.sub(tokens).abs().max().item<float>(), bound);
+      (void)frozen.accumulate(batch, 1);
+    }
+    EXPECT_GT(parameter(frozen, "outer.weight").gradient.abs().max().item<float>(), 0);
+  }
+}
 
 TEST(OwnHead, TakesTheStatesOfAllTokens) {
   for (const char* const family : {"bert", "modernbert", "deberta-v2", "mpnet"}) {
     SCOPED_TRACE(family);
     const tests::MadeCheckpoint checkpoint{{.family = family}};
     const auto batch = tests::MadeCheckpoint::batch(0);
-    auto options = options_with(Pooling::mean);
-    options.head = own_head<SumOfTokens>(Pooling::none);
-    auto model = load_classifier(checkpoint.path(), options);
-    EXPECT_FALSE(model.has_kernels());
+    auto model = load_classifier(checkpoint.path(), options_of_all_tokens());
     const at::Tensor tokens = model.hidden(batch);
     ASSERT_EQ(tokens.dim(), 3);
     EXPECT_EQ(tokens.size(1), batch.width);

@@ -31,12 +31,15 @@ namespace seqtrain::model {
 /// fp32 and on one thread.
 class KernelBackend : public Backend {
  public:
-  /// `parameters` are those of the network that `Network::kernels` has left.
+  /// `parameters` are those of the network that `Network::kernels` has left. If `keeps_tokens`, the
+  /// head takes the states of all tokens.
   KernelBackend(std::unique_ptr<cpu::AnyEncoder> encoder, const Network& network,
-                std::span<const tensor::Parameter> parameters, bool encoder_frozen)
+                std::span<const tensor::Parameter> parameters, bool encoder_frozen,
+                bool keeps_tokens)
       : encoder_{std::move(encoder)},
         network_{&network},
         encoder_frozen_{encoder_frozen},
+        keeps_states_{encoder_frozen && !keeps_tokens},
         frozen_states_{parameters} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
@@ -79,11 +82,11 @@ class KernelBackend : public Backend {
   }
 
  private:
-  /// Returns the pooled hidden states [rows, hidden] in evaluation mode. For a frozen encoder they
-  /// may be states that were computed earlier.
+  /// Returns the hidden states that the head takes, in evaluation mode. Those of a frozen encoder
+  /// may have been computed earlier, if they are pooled.
   at::Tensor evaluate(const data::Batch& batch) {
     const auto compute = [&] { return encoder_->forward(batch, {}); };
-    return encoder_frozen_ ? frozen_states_(batch, compute) : compute();
+    return keeps_states_ ? frozen_states_(batch, compute) : compute();
   }
 
   /// Neighbouring rows with the same head.
@@ -108,13 +111,15 @@ class KernelBackend : public Backend {
     return blocks;
   }
 
-  /// Returns logits of some rows of hidden states [rows, hidden]. A row's bits do not depend on the
+  /// Returns logits of some rows of hidden states. A row's bits do not depend on the
   /// other rows: linear layers compute each row alone (`detail::linear`), and the other operators
   /// always get the same number of rows, because their results may depend on it.
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, const Block& block) const {
     const auto number = static_cast<std::size_t>(block.adapter);
     const Network& network = number == 0 ? *network_ : *adapters_.at(number - 1);
-    const at::Tensor part = at::zeros({Block::rows, hidden.size(1)}, at::kFloat);
+    auto sizes = hidden.sizes().vec();
+    sizes.front() = Block::rows;
+    const at::Tensor part = at::zeros(sizes, at::kFloat);
     part.narrow(0, 0, block.count).copy_(hidden.narrow(0, block.first, block.count));
     Dropout off;
     return network.head(part, off).to(at::kFloat).narrow(0, 0, block.count);
@@ -122,7 +127,7 @@ class KernelBackend : public Backend {
 
   std::unique_ptr<cpu::AnyEncoder> encoder_;
   const Network* network_;
-  bool encoder_frozen_;
+  bool encoder_frozen_, keeps_states_;
   std::vector<std::unique_ptr<Network>> adapters_;  // their heads
   FrozenStates frozen_states_;
 };

@@ -111,7 +111,7 @@ class NetworkOf : public Network {
                                                          Precision precision,
                                                          bool only_predicts) override {
     if constexpr (HasCpuParts<typename Family::Encoder>) {
-      return cpu::passes_of(*encoder_, parameters, precision, only_predicts);
+      return cpu::passes_of(*encoder_, parameters, precision, only_predicts, head_takes_tokens());
     }
     return {};
   }

@@ -100,6 +100,7 @@ class OperatorBackend : public Backend {
   c10::Device device_;
   Precision precision_;
   bool encoder_frozen_;
+  bool keeps_tokens_;
 
  private:
   [[nodiscard]] tensor::Batch to_device(const data::Batch& batch) const {
@@ -119,7 +120,6 @@ class OperatorBackend : public Backend {
     return encoder_frozen_ ? frozen_states(batch, [&] { return encode(off); }) : encode(dropout);
   }
 
-  bool keeps_tokens_;
   FrozenStates frozen_states_;
   std::shared_ptr<tensor::RowSet> words_;  ///< `touched` of the table of words on a device
   std::vector<std::int64_t> fixed_ids_ = {};

@@ -12,19 +12,9 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/Device.h>
 
-namespace seqtrain::model {
+#include <seqtrain/model/nn/pooling.hpp>
 
-/// A pooling makes what the head takes of the hidden states of a text's tokens.
-enum class Pooling {
-  first_token,  ///< the head takes the first token's states or, in a decoder, the last token's
-  /// The head takes the last token's states, also if that is the token of padding, as in
-  /// sentence-transformers. Decoders alone have it.
-  last_token,
-  mean,  ///< the head takes the mean of all tokens' states
-  /// The head takes the states of all tokens, [rows, width, hidden], which are 0 for padding.
-  /// ATen's operators then compute the encoder.
-  none
-};
+namespace seqtrain::model {
 
 /// The names of the parameters and buffers of a head of the program's own begin with it.
 inline constexpr std::string_view own_head_prefix = "head.";

@@ -27,7 +27,7 @@
 namespace seqtrain::model::packed {
 
 /// Computes an encoder without padding on a GPU, with a few operators for each layer and without
-/// autograd. Autograd computes the embeddings, the head, means of tokens and what `packed::Layers`
+/// autograd. Autograd computes the embeddings, the head, the pooling and what `packed::Layers`
 /// leaves to it. `OperatorBackend` computes a batch in which a text has the padding's id among its
 /// tokens, because families count its positions in other ways, and one that needs a window which
 /// the device does not have.
@@ -36,9 +36,9 @@ class PackedBackend : public OperatorBackend {
   /// The gradient tensors of `parameters` may be replaced.
   PackedBackend(const Network& network, const EncoderLayers& layers,
                 std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
-                std::int32_t padding_id, bool encoder_frozen, bool has_windows)
-      : OperatorBackend{network, parameters, device, precision, encoder_frozen},
-        layers_{layers, type_of_products(precision), parameters},
+                std::int32_t padding_id, bool encoder_frozen, bool keeps_tokens, bool has_windows)
+      : OperatorBackend{network, parameters, device, precision, encoder_frozen, keeps_tokens},
+        layers_{layers, type_of_products(precision), parameters, keeps_tokens},
         padding_id_{padding_id},
         has_windows_{has_windows},
         mean_{layers.mean_pooling} {}
@@ -56,7 +56,8 @@ class PackedBackend : public OperatorBackend {
     const Forgotten at_the_end{&layers_};
     const at::Tensor embedded = embed(input, dropout);
     const at::Tensor hidden = compute(embedded, rows, true).set_requires_grad(true);
-    const at::Tensor loss = loss_and_backward(step, head(pool(hidden, input), dropout), input);
+    const at::Tensor loss =
+        loss_and_backward(step, head(pool(hidden, step.batch, input), dropout), input);
     if (!loss.defined()) return loss;
     const at::Tensor gradient = [&] {
       const at::NoGradGuard no_gradients;
@@ -115,23 +116,38 @@ class PackedBackend : public OperatorBackend {
     return layers_.forward(embedded.detach(), rows, training);
   }
 
-  /// Returns the hidden states [rows, hidden] of first tokens, or the means of rows.
-  [[nodiscard]] at::Tensor pool(const at::Tensor& hidden, const tensor::Batch& batch) const {
+  /// Returns the hidden states [rows, hidden] of first tokens, the means of rows, or the states of
+  /// all tokens, [rows, width, hidden], with 0 for padding.
+  [[nodiscard]] at::Tensor pool(const at::Tensor& hidden, const data::Batch& batch,
+                                const tensor::Batch& input) const {
+    if (keeps_tokens_) return pad(hidden, batch.width, input);
     if (!mean_) return hidden;
-    const std::int64_t rows = batch.lengths.size(0);
-    const at::Tensor token = at::arange(hidden.size(0), batch.starts.options());
+    const at::Tensor token = at::arange(hidden.size(0), input.starts.options());
     const auto has_begun = [&](std::int64_t row) {
-      return token.ge(batch.starts.narrow(0, row, rows).unsqueeze(1));
+      return token.ge(input.starts.narrow(0, row, batch.rows).unsqueeze(1));
     };
     const at::Tensor belongs = has_begun(0).logical_xor(has_begun(1));
-    return at::mm(belongs.div(batch.lengths.unsqueeze(1)), hidden);
+    return at::mm(belongs.div(input.lengths.unsqueeze(1)), hidden);
   }
 
-  /// Returns the pooled hidden states [rows, hidden] in evaluation mode.
+  /// Returns the states [rows, width, hidden] of packed tokens [tokens, hidden].
+  [[nodiscard]] static at::Tensor pad(const at::Tensor& hidden, std::int64_t width,
+                                      const tensor::Batch& input) {
+    const std::int64_t rows = input.lengths.size(0);
+    const at::Tensor place = at::arange(width, input.starts.options());
+    const at::Tensor is_padding = place.ge(input.lengths.unsqueeze(1));
+    const at::Tensor token = input.starts.narrow(0, 0, rows).unsqueeze(1).add(place);
+    const at::Tensor places = token.masked_fill(is_padding, 0).flatten();
+    return hidden.index_select(0, places)
+        .view({rows, width, hidden.size(1)})
+        .masked_fill(is_padding.unsqueeze(2), 0);
+  }
+
+  /// Returns the hidden states that the head takes, in evaluation mode.
   at::Tensor evaluate(const data::Batch& batch, const tensor::Batch& input, const Rows& rows) {
     const at::NoGradGuard no_gradients;
     Dropout off;
-    const auto encode = [&] { return pool(compute(embed(input, off), rows, false), input); };
+    const auto encode = [&] { return pool(compute(embed(input, off), rows, false), batch, input); };
     return encoder_frozen_ ? frozen_states(batch, encode) : encode();
   }
 

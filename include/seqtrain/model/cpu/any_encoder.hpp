@@ -14,6 +14,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/nn/pooling.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
@@ -53,17 +54,20 @@ SEQTRAIN_SEPARATE std::unique_ptr<AnyEncoder> make_encoder(EncoderParts<kernels:
                                                            std::span<tensor::Parameter> parameters,
                                                            Precision precision, bool only_predicts);
 
-/// Makes the backend of an encoder from its `cpu_parts`, or null if it has none for its shape.
+/// Makes the backend of an encoder from its `cpu_parts`, or null if it has none for its shape. If
+/// `keeps_tokens`, the encoder returns the states of all tokens.
 template <class E>
 std::unique_ptr<AnyEncoder> passes_of(const E& encoder, std::span<tensor::Parameter> parameters,
-                                      Precision precision, bool only_predicts) {
+                                      Precision precision, bool only_predicts, bool keeps_tokens) {
   if (precision == Precision::fp32) {
     auto parts = encoder.template cpu_parts<float>();
     if (!parts || parts->convolution) return nullptr;
+    if (keeps_tokens) parts->pooling = Pooling::none;
     return make_encoder(*std::move(parts), parameters);
   }
   auto parts = encoder.template cpu_parts<kernels::Bf16>();
   if (!parts || (parts->convolution && !only_predicts)) return nullptr;
+  if (keeps_tokens) parts->pooling = Pooling::none;
   return make_encoder(*std::move(parts), parameters, precision, only_predicts);
 }
 

@@ -73,7 +73,7 @@ template <class T>
                          .layers = {},
                          .order = all.order,
                          .dropout = all.dropout,
-                         .mean_pooling = all.mean_pooling};
+                         .pooling = all.mean_pooling ? Pooling::mean : Pooling::first_token};
   std::map<double, std::shared_ptr<kernels::RotaryAngles>> angles;
   for (const LayerParts& parts : all.layers) {
     const std::int64_t hidden = parts.output.weight.size(0);

@@ -45,7 +45,7 @@ class Encoder {
         vectors_{parts.take_vectors()},
         layers_{std::move(parts.layers)},
         rates_{parts.dropout},
-        mean_pooling_{parts.mean_pooling} {
+        pooling_{parts.pooling} {
     std::uint64_t adapters = 0;
     for (PackedLinear<T>* const linear : all_linears()) {
       drops_inputs_ |= linear->low_rank().number(adapters);
@@ -60,7 +60,8 @@ class Encoder {
     cpu::keep_packed_only<PackedLinear<T>>(all_linears());
   }
 
-  /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has a value, dropout is
+  /// Returns the pooled hidden states [rows, hidden], in fp32, or without pooling those of all
+  /// tokens, [rows, width, hidden], with 0 for padding. If `stream` has a value, dropout is
   /// applied and `backward` may be called afterwards.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream);
 
@@ -87,9 +88,14 @@ class Encoder {
   [[nodiscard]] LayerShape shape() const { return last().shape(); }
   [[nodiscard]] std::size_t hidden() const { return last().hidden(); }
 
+  /// Tells whether the result is the first token's, so that the last step computes no other.
+  [[nodiscard]] bool takes_first_tokens() const { return pooling_ == Pooling::first_token; }
+
   /// Returns the number of steps that all tokens take. If the result is the first token's, the last
   /// step is for first tokens alone.
-  [[nodiscard]] std::size_t full_steps() const { return mean_pooling_ ? steps() : steps() - 1; }
+  [[nodiscard]] std::size_t full_steps() const {
+    return takes_first_tokens() ? steps() - 1 : steps();
+  }
 
   [[nodiscard]] std::vector<PackedLinear<T>*> all_linears() {
     std::vector<PackedLinear<T>*> linears;
@@ -228,7 +234,7 @@ class Encoder {
   std::optional<DistanceVectors<T>> vectors_;
   std::vector<Layer<T>> layers_;
   DropoutRates rates_;
-  bool mean_pooling_;
+  Pooling pooling_;
   bool drops_inputs_ = false;  // adapters' inputs have dropout
   // The count of the weights' changes at the last backward pass. While the count is the same, the
   // gradients may have been applied in a way that nobody counts, so each pass packs the weights.
@@ -243,7 +249,8 @@ class Encoder {
   std::vector<LayerRows<T>> rows_;
   Buffer<float> x_;              // [rows, hidden], the residual; in the backward pass its gradient
   FirstTokens<T> first_tokens_;  // of the last step, if the result is the first token's
-  float* result_ = nullptr;      // [sequences, hidden], during the forward pass
+  float* result_ = nullptr;      // [sequences, hidden], during the forward pass; see `forward`
+  std::size_t width_ = 0;        // the batch's
   const float* d_result_ = nullptr;
 
   NormGradients norms_;  // two norms of each full step, a set for each group

@@ -8,6 +8,7 @@
 #include <seqtrain/model/cpu/first_tokens.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/pooling.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 
@@ -21,7 +22,7 @@ void Encoder<T>::backward(const at::Tensor& gradient, const LayerDone& layer_don
   changes_at_gradients_ = changes_of<T>(all_linears());
   d_result_ = gradient.const_data_ptr<float>();
   reserve_gradients();
-  if (!mean_pooling_) {
+  if (takes_first_tokens()) {
     first_tokens_.finish_backward(last(), dropout_.back(), scratch_, d_result_);
   }
   if (vectors_ || has_few_runs()) {
@@ -62,7 +63,7 @@ void Encoder<T>::backward_by_steps() {
   };
   for_each_run(
       [&](const Run& run, std::size_t worker) { begin_backward(run, scratch_.of(worker)); });
-  if (!mean_pooling_) end_step(steps() - 1);
+  if (takes_first_tokens()) end_step(steps() - 1);
   for (std::size_t i = full_steps(); i-- > 0;) {
     if (has_few_runs()) {
       backward_step_by_heads(i);
@@ -92,11 +93,12 @@ template <class T>
 void Encoder<T>::begin_backward(const Run& run, const Scratch<T>& scratch) const {
   float* const gradient = x_.data() + run.row * hidden();
   std::fill_n(gradient, run.rows * hidden(), 0.0F);
-  if (mean_pooling_) {
-    pool_backward(*layout_, run, d_result_, hidden(), last().pre_norm ? scratch.wide : gradient);
-  } else {
-    attend_first_tokens_backward(run, gradient, scratch);
+  if (takes_first_tokens()) return attend_first_tokens_backward(run, gradient, scratch);
+  float* const d_states = last().pre_norm ? scratch.wide : gradient;
+  if (pooling_ == Pooling::mean) {
+    return pool_backward(*layout_, run, d_result_, hidden(), d_states);
   }
+  pad_backward(*layout_, run, d_result_, hidden(), width_, d_states);
 }
 
 template <class T>

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
@@ -20,6 +19,7 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/pooling.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -35,14 +35,15 @@ at::Tensor Encoder<T>::forward(const data::Batch& batch, std::optional<random::S
   // If the vectors of distances get gradients, each run has a share of its own for them.
   runs_ = vectors_ && stream ? layout_->split_into(shares) : layout_->runs(tensor::workers());
   reserve(batch, stream);
-  at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
+  width_ = static_cast<std::size_t>(batch.width);
+  at::Tensor result = empty_result(batch, pooling_, hidden());
   result_ = result.mutable_data_ptr<float>();
   if (has_few_runs()) {
     forward_by_steps();
   } else {
     for_each_run([&](const Run& run, std::size_t worker) { forward_run(run, worker); });
   }
-  if (!mean_pooling_) {
+  if (takes_first_tokens()) {
     first_tokens_.finish(last(), dropout_.back(), scratch_, result_);
   }
   return result;
@@ -61,7 +62,7 @@ void Encoder<T>::reserve(const data::Batch& batch, const std::optional<random::S
   }
   const std::size_t x_rows = keeps_ ? rows : memories * most_rows_;
   x_.reserve(x_rows * hidden());
-  if (!mean_pooling_) first_tokens_.reserve(layout_->sequences().size(), shape(), keeps_);
+  if (takes_first_tokens()) first_tokens_.reserve(layout_->sequences().size(), shape(), keeps_);
   draw_dropout(batch, stream, x_rows);
   if (distances_) distances_->look_up(layout_->longest());
   scratch_.reserve(tensor::workers(), most_rows_, hidden(),
@@ -170,11 +171,12 @@ template <class T>
 void Encoder<T>::end_forward(const Run& run, std::size_t worker) {
   const Scratch<T> scratch = scratch_.of(worker);
   const float* const x = residual_of(run, worker);
-  if (mean_pooling_) {
-    pool(*layout_, run, last().pre_norm ? scratch.wide : x, hidden(), result_);
-  } else {
-    attend_first_tokens(run, rows_of(steps() - 1, run, worker), x, scratch);
+  if (takes_first_tokens()) {
+    return attend_first_tokens(run, rows_of(steps() - 1, run, worker), x, scratch);
   }
+  const float* const states = last().pre_norm ? scratch.wide : x;
+  if (pooling_ == Pooling::mean) return pool(*layout_, run, states, hidden(), result_);
+  pad(*layout_, run, states, hidden(), width_, result_);
 }
 
 template <class T>

@@ -18,6 +18,7 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/pooling.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -53,7 +54,7 @@ struct InferenceParts {
   std::vector<std::size_t> order;
   std::optional<DistanceBias> distances;
   std::optional<DistanceVectors<Bf16>> vectors;
-  bool mean_pooling;
+  Pooling pooling;
   bool int8;
   std::vector<Buffer<float>> scratch = {};  ///< one for each thread
   /// Receives each linear layer and the loss of its input by quantization; set during the probe
@@ -111,7 +112,7 @@ struct EncoderParts {
   std::optional<DistanceBias> distances = {};    ///< added to all layers' scores
   std::optional<DistanceParts<T>> vectors = {};  ///< vectors of distances, multiplied by q and k
   DropoutRates dropout = {};
-  bool mean_pooling = false;  ///< the result is the mean of a row's tokens, not the first token
+  Pooling pooling = Pooling::first_token;  ///< what the result is of; not the last token
   std::optional<Convolution<PackedLinear<T>>> convolution = {};  ///< only predictions use it
 
   /// Returns both passes of the vectors of distances, if there are any.

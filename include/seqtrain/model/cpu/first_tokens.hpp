@@ -14,39 +14,6 @@
 
 namespace seqtrain::model::cpu {
 
-/// Computes the mean [hidden] of the hidden states [count, hidden] of a sequence.
-inline void pool(const float* states, std::size_t count, std::size_t hidden, float* mean) {
-  std::fill_n(mean, hidden, 0.0F);
-  for (std::size_t token = 0; token < count; ++token, states += hidden) {
-    for (std::size_t i = 0; i < hidden; ++i) mean[i] += states[i];
-  }
-  for (std::size_t i = 0; i < hidden; ++i) mean[i] /= static_cast<float>(count);
-}
-
-/// Computes the mean of each sequence's hidden states. `states` [rows, hidden] begin at the run's
-/// first row; `means` are [sequences, hidden].
-inline void pool(const Layout& layout, const Layout::Run& run, const float* states,
-                 std::size_t hidden, float* means) {
-  layout.for_each_sequence(run, [&](const Layout::Sequence& sequence, std::size_t s, std::size_t) {
-    pool(states + (sequence.row - run.row) * hidden, sequence.length, hidden, means + s * hidden);
-  });
-}
-
-/// Computes the gradient of each hidden state, which is zero in rows without a token.
-inline void pool_backward(const Layout& layout, const Layout::Run& run, const float* d_means,
-                          std::size_t hidden, float* d_states) {
-  std::fill_n(d_states, run.rows * hidden, 0.0F);
-  layout.for_each_sequence(run, [&](const Layout::Sequence& sequence, std::size_t s, std::size_t) {
-    float* d_state = d_states + (sequence.row - run.row) * hidden;
-    const float* const d_mean = d_means + s * hidden;
-    for (std::size_t token = 0; token < sequence.length; ++token, d_state += hidden) {
-      for (std::size_t i = 0; i < hidden; ++i) {
-        d_state[i] = d_mean[i] / static_cast<float>(sequence.length);
-      }
-    }
-  });
-}
-
 /// The first tokens of a batch after the last layer's attention: a row for each sequence. Nothing
 /// else of that layer is computed. Threads share the rows in blocks.
 template <class T>

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
@@ -19,6 +18,7 @@
 #include <seqtrain/model/cpu/inference_pass.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/pooling.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
@@ -39,7 +39,7 @@ class InferenceEncoder {
                .order = steps(parts.order, parts.layers.size()),
                .distances = std::move(parts.distances),
                .vectors = parts.take_vectors(),
-               .mean_pooling = parts.mean_pooling,
+               .pooling = parts.pooling,
                .int8 = int8} {
     if (parts.projection) parts_.projection.emplace(*std::move(parts.projection), int8);
     if (auto& of = parts.convolution) {
@@ -84,7 +84,8 @@ class InferenceEncoder {
     return true;
   }
 
-  /// Returns the pooled hidden states [rows, hidden], in fp32.
+  /// Returns the pooled hidden states [rows, hidden], in fp32, or without pooling those of all
+  /// tokens, [rows, width, hidden], with 0 for padding.
   at::Tensor forward(const data::Batch& batch) {
     const TileGuard tiles;
     const Layout layout{batch, 1};
@@ -92,8 +93,8 @@ class InferenceEncoder {
     const bool shared = parts_.losses || layout.groups().size() < workers;
     const auto runs = layout.runs(shared ? 1 : workers);
     const auto ids = parts_.embeddings.ids(batch, layout);
-    at::Tensor result =
-        at::empty({batch.rows, static_cast<std::int64_t>(parts_.hidden())}, at::kFloat);
+    at::Tensor result = empty_result(batch, parts_.pooling, parts_.hidden());
+    const auto size = static_cast<std::size_t>(result.stride(0));
     float* const to = result.mutable_data_ptr<float>();
     reserve(layout, runs, shared ? 1 : workers, workers);
     compare_distances(layout.longest());
@@ -104,8 +105,7 @@ class InferenceEncoder {
       const std::span adapters{batch.adapters};
       InferencePass{parts_,    rows_[worker.value_or(0)],
                     sequences, adapters.empty() ? adapters : adapters.subspan(first, end - first),
-                    run.row,   worker}(ids.data() + run.row, run.rows,
-                                       to + first * parts_.hidden());
+                    run.row,   worker}(ids.data() + run.row, run.rows, to + first * size, size);
     };
     if (shared) {
       for (const Layout::Run& run : runs) pass(run, {});

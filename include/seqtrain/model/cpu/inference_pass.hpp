@@ -13,10 +13,10 @@
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
-#include <seqtrain/model/cpu/first_tokens.hpp>
 #include <seqtrain/model/cpu/inference_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/pooling.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -45,11 +45,15 @@ class InferencePass {
   }
 
   /// Writes the pooled hidden states to `result` [sequences, hidden]. If these are first tokens',
-  /// the last layer computes no others. A probe computes all, and nothing is written.
-  void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
+  /// the last layer computes no others. Without pooling it writes those of all tokens, [sequences,
+  /// width, hidden]. `size` is the number of floats of a sequence. A probe computes all, and
+  /// nothing is written.
+  void operator()(const Embeddings::Ids* ids, std::size_t count, float* result,
+                  std::size_t size) const {
     embed(ids, count);
     if (parts_.convolution) gather();
-    const bool measured = parts_.losses != nullptr, all = measured || parts_.mean_pooling;
+    const bool measured = parts_.losses != nullptr;
+    const bool all = measured || parts_.pooling != Pooling::first_token;
     const std::vector<std::size_t>& order = parts_.order;
     const InferenceLayer& last = parts_.layers[order.back()];
     for (std::size_t step = 0; step + (all ? 0 : 1) < order.size(); ++step) {
@@ -60,7 +64,7 @@ class InferencePass {
       if (step == 0 && parts_.convolution) convolve(count);
     }
     if (measured) return;
-    if (all) return pool_all(result);
+    if (all) return pool_all(result, size);
     project(last, count, {hidden(), 3 * hidden()});
     keep_first_tokens();
     project_first_queries(last);
@@ -194,11 +198,14 @@ class InferencePass {
     quantize_all(rows_.context, count, hidden());
   }
 
-  /// Computes the mean of each sequence's hidden states.
-  void pool_all(float* means) const {
+  /// Writes the mean of each sequence's hidden states, or all of them.
+  void pool_all(float* result, std::size_t size) const {
     each(sequences_.size(), [&](std::size_t s, std::size_t) {
-      pool(rows_.x + row_of(sequences_[s]) * hidden(), sequences_[s].length, hidden(),
-           means + s * hidden());
+      const float* const states = rows_.x + row_of(sequences_[s]) * hidden();
+      float* const to = result + s * size;
+      const std::size_t length = sequences_[s].length;
+      if (parts_.pooling == Pooling::mean) return pool(states, length, hidden(), to);
+      pad(states, length, hidden(), size / hidden(), to);
     });
   }
 

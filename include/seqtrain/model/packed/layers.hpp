@@ -195,10 +195,12 @@ class Layer {
 /// scores, without autograd.
 class Layers {
  public:
-  /// `type` is the type of products. The gradients of `parameters` may get other tensors.
-  Layers(const EncoderLayers& parts, at::ScalarType type, std::span<tensor::Parameter> parameters)
+  /// `type` is the type of products. The gradients of `parameters` may get other tensors. The last
+  /// layer computes all tokens if `all_tokens` or the mean pools them.
+  Layers(const EncoderLayers& parts, at::ScalarType type, std::span<tensor::Parameter> parameters,
+         bool all_tokens)
       : copies_{type},
-        all_tokens_{parts.mean_pooling},
+        all_tokens_{all_tokens || parts.mean_pooling},
         shares_{!parts.order.empty()},
         shares_bias_{!parts.layers.front().bias},
         distances_{parts.distances} {

@@ -74,8 +74,7 @@ inline std::string unusual_forms(const Network& network) {
 /// Returns the layers of a network if `packed::PackedBackend` can compute them.
 inline std::optional<EncoderLayers> packed_layers(const Network& network, Precision precision,
                                                   const ClassifierOptions& options) {
-  if (options.autograd || network.head_takes_tokens() ||
-      !has_attention(options.device, "aten::_efficient_attention_forward") ||
+  if (options.autograd || !has_attention(options.device, "aten::_efficient_attention_forward") ||
       (precision == Precision::bf16 && is_old(options.device))) {
     return {};
   }
@@ -107,7 +106,7 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
   const bool frozen = options.freeze_encoder || options.only_predicts;
   MadeBackend made;
   std::unique_ptr<cpu::AnyEncoder> kernels;
-  if (options.device.is_cpu() && !options.autograd && !keeps_tokens) {
+  if (options.device.is_cpu() && !options.autograd) {
     kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
   }
   made.by_hand = kernels != nullptr;
@@ -127,12 +126,12 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
   }
   if (made.by_hand) {
     made.maps_in_bf16 = kernels->maps_in_bf16();
-    made.backend =
-        std::make_unique<KernelBackend>(std::move(kernels), network, loaded.parameters, frozen);
+    made.backend = std::make_unique<KernelBackend>(std::move(kernels), network, loaded.parameters,
+                                                   frozen, keeps_tokens);
   } else if (const auto layers = detail::packed_layers(network, precision, options)) {
     made.backend = std::make_unique<packed::PackedBackend>(
         network, *layers, loaded.parameters, options.device, precision,
-        static_cast<std::int32_t>(loaded.config.pad_token_id), frozen,
+        static_cast<std::int32_t>(loaded.config.pad_token_id), frozen, keeps_tokens,
         detail::computes_windows(*layers, options.device, type_of_products(precision)));
   } else {
     made.backend = std::make_unique<OperatorBackend>(network, loaded.parameters, options.device,
