@@ -230,7 +230,7 @@ class Perplexity {
 
 /// Scores a model by its mean loss over all rows.
 template <ScoredByLoss M>
-class LossAlone {
+class EvaluationLoss {
  public:
   static std::int64_t window(const M& model) {
     if constexpr (TellsLossesOfWindows<M>) return model.losses_window();
@@ -264,7 +264,8 @@ class LossAlone {
   std::int64_t examples_ = 0;
 };
 
-/// Returns a `Scoring` for a classifier, a `Perplexity` for a language model, or a `LossAlone`.
+/// Returns a `Scoring` for a classifier, a `Perplexity` for a language model, or an
+/// `EvaluationLoss`.
 template <class M, class... Observers>
 auto scoring_of(const M& model, const Observers&... observers) {
   if constexpr (Classifier<M>) {
@@ -272,7 +273,7 @@ auto scoring_of(const M& model, const Observers&... observers) {
   } else if constexpr (LanguageModel<M>) {
     return Perplexity<M>{};
   } else {
-    return LossAlone<M>{};
+    return EvaluationLoss<M>{};
   }
 }
 
