@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,9 +11,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/linspace.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
-#include <torch/nn/modules/linear.h>
 
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/batch.hpp>
@@ -278,27 +278,38 @@ TEST_F(PackedBackend, GiveTheGradientsOfScoresWithABias) {
 }
 
 /// Takes the greatest state of all tokens.
-struct MaxOfTokens : torch::nn::Module {
+class MaxOfTokens : public model::AnyHead {
+ public:
   MaxOfTokens(std::int64_t hidden_size, std::int64_t labels)
-      : outer{register_module("outer", torch::nn::Linear(hidden_size, labels))} {}
+      : weight_{at::linspace(-0.2, 0.2, labels * hidden_size).view({labels, hidden_size})} {}
 
-  at::Tensor forward(const at::Tensor& tokens) { return outer(model::max_of_tokens(tokens)); }
+  void to(c10::Device device) override { weight_ = weight_.to(device).set_requires_grad(true); }
+  std::vector<std::pair<std::string, at::Tensor>> parameters() const override {
+    return {{"weight", weight_}};
+  }
+  at::Tensor forward(const at::Tensor& tokens, bool) const override {
+    return model::max_of_tokens(tokens).matmul(weight_.t());
+  }
 
-  torch::nn::Linear outer;
+ private:
+  at::Tensor weight_;
 };
 
 TEST_F(PackedBackend, GiveAHeadTheStatesOfAllTokens) {
   const auto batch = made_batch();
   const tests::MadeCheckpoint checkpoint;
+  const auto make = [](std::int64_t hidden_size, std::int64_t labels) {
+    return std::make_shared<MaxOfTokens>(hidden_size, labels);
+  };
   const auto results = [&](c10::Device device, bool autograd, bool frozen) {
-    auto model = model::load_classifier(checkpoint.path(),
-                                        {.dropout = 0,
-                                         .head = model::own_head<MaxOfTokens>(model::Pooling::none),
-                                         .freeze_encoder = frozen,
-                                         .seed = 3,
-                                         .device = device,
-                                         .precision = model::Precision::fp32,
-                                         .autograd = autograd});
+    auto model = model::load_classifier(
+        checkpoint.path(), {.dropout = 0,
+                            .freeze_encoder = frozen,
+                            .head = model::OwnHead{.make = make, .pooling = model::Pooling::none},
+                            .seed = 3,
+                            .device = device,
+                            .precision = model::Precision::fp32,
+                            .autograd = autograd});
     static_cast<void>(model.accumulate(batch, 1));
     return model;
   };

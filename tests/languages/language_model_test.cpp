@@ -31,8 +31,9 @@ TEST(PretrainedVocabulary, IsTheListOrElseThePickle) {
 TEST(LanguageOfAModel, IsOtherIfMostWordsAreUnknown) {
   const std::vector<std::string> words{"xxunk", "xxpad", "un", "deux", "trois", "▁quatre"};
   check_same_language(words, {"un", "deux"}, "vocabulary.txt");  // half of four words
-  const auto problem =
-      tests::problem_of([&] { check_same_language(words, {"xxunk", "un"}, "vocabulary.txt"); });
+  const auto problem = tests::problem_of([&] {
+    check_same_language(words, {"xxunk", "un"}, "vocabulary.txt");
+  });
   EXPECT_NE(problem.find("vocabulary.txt"), std::string::npos) << problem;
   EXPECT_NE(problem.find("knows 1 of 4 words"), std::string::npos) << problem;
 }

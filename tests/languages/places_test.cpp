@@ -39,8 +39,8 @@ TEST(LanguagesPlace, HasALanguageForEachFolderOfEitherLayout) {
   EXPECT_EQ(found.published, (std::set<std::string>{"de"}));
   EXPECT_EQ(languages.fetch("en", found, storage::Options{log::Log{}}), root / "en");
   EXPECT_EQ(languages.fetch("de", found, storage::Options{log::Log{}}), root / "pretrained/de");
-  const auto problem =
-      tests::problem_of([&] { static_cast<void>(languages.fetch("fr", found, storage::Options{log::Log{}})); });
+  const auto problem = tests::problem_of(
+      [&] { static_cast<void>(languages.fetch("fr", found, storage::Options{log::Log{}})); });
   EXPECT_NE(problem.find("language 'fr'"), std::string::npos) << problem;
   EXPECT_NE(problem.find("there are: de, en"), std::string::npos) << problem;
 }
@@ -50,8 +50,8 @@ TEST(LanguagesPlace, HasNoLanguagesIfItIsMissing) {
   const Languages languages{.local = (root / "none").string()};
   const auto found = languages.find("set.csv", storage::Options{log::Log{}});
   EXPECT_TRUE(found.plain.empty() && found.published.empty());
-  const auto problem =
-      tests::problem_of([&] { static_cast<void>(languages.fetch("en", found, storage::Options{log::Log{}})); });
+  const auto problem = tests::problem_of(
+      [&] { static_cast<void>(languages.fetch("en", found, storage::Options{log::Log{}})); });
   EXPECT_NE(problem.find("there are no languages"), std::string::npos) << problem;
 }
 
