@@ -9,4 +9,6 @@
 #include <seqtrain/model/src/load_any_network.hpp>
 #include <seqtrain/model/src/load_classifier.hpp>
 #include <seqtrain/model/src/loss.hpp>
+#include <seqtrain/model/src/lstm.hpp>
 #include <seqtrain/model/src/make_backend.hpp>
+#include <seqtrain/model/src/word_loss.hpp>

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -11,13 +10,12 @@
 
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/lstm.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 namespace {
-
-using kernels::Bf16;
 
 /// A layer's tensors, and how they come out.
 struct LayerCase {
@@ -49,13 +47,18 @@ struct LayerCase {
     return results;
   }
 
-  template <class T>
-  std::vector<at::Tensor> by_hand(
-      const std::shared_ptr<LstmMemory<T>>& memory = std::make_shared<LstmMemory<T>>()) {
+  at::Tensor run(Lstm& lstm, const at::Tensor& values, RecurrentState::Layer& state) {
+    const LstmTensors tensors{weights[0], weights[1], weights[2], weights[3]};
+    return lstm(values, tensors, state.h, state.c);
+  }
+
+  std::vector<at::Tensor> by_hand(Lstm& lstm) {
     RecurrentState::Layer state{h, c};
-    const at::Tensor y =
-        lstm<T>(x, {weights[0], weights[1], weights[2], weights[3]}, state, memory);
+    const at::Tensor y = run(lstm, x, state);
     return gather(y, state);
+  }
+  std::vector<at::Tensor> by_hand(Precision precision = Precision::fp32) {
+    return by_hand(*make_lstm(precision));
   }
 
   std::vector<at::Tensor> by_torch() {
@@ -88,25 +91,24 @@ std::vector<LayerCase> layer_cases() {
 
 TEST(Lstm, IsTorchs) {
   for (LayerCase layer : layer_cases()) {
-    expect_near(layer.by_hand<float>(), layer.by_torch(), 1e-5, 1e-4);
+    expect_near(layer.by_hand(), layer.by_torch(), 1e-5, 1e-4);
   }
 }
 
 TEST(Lstm, IsCloseToTorchsInBf16) {
   for (LayerCase layer : layer_cases()) {
-    expect_near(layer.by_hand<Bf16>(), layer.by_torch(), 2e-2, 2e-2);
+    expect_near(layer.by_hand(Precision::bf16), layer.by_torch(), 2e-2, 2e-2);
   }
 }
 
-template <class T>
-void expect_equal_bits_with_any_threads() {
+void expect_equal_bits_with_any_threads(Precision precision) {
   const int before = tensor::threads();
   LayerCase layer{20, 4, 70, 130};
   tensor::set_threads(1);
-  const auto expected = layer.by_hand<T>();
+  const auto expected = layer.by_hand(precision);
   for (const int threads : {2, 3, 5}) {
     tensor::set_threads(threads);
-    const auto got = layer.by_hand<T>();
+    const auto got = layer.by_hand(precision);
     for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_TRUE(got[i].equal(expected[i])) << threads << " " << i;
     }
@@ -115,33 +117,32 @@ void expect_equal_bits_with_any_threads() {
 }
 
 TEST(Lstm, HasEqualBitsWithAnyNumberOfThreads) {
-  expect_equal_bits_with_any_threads<float>();
-  expect_equal_bits_with_any_threads<Bf16>();
+  expect_equal_bits_with_any_threads(Precision::fp32);
+  expect_equal_bits_with_any_threads(Precision::bf16);
 }
 
 TEST(Lstm, LeavesOutGradientsThatNobodyNeeds) {
   LayerCase layer{3, 5, 12, 16};
-  const auto all = layer.by_hand<float>();
+  const auto all = layer.by_hand();
   layer.x.set_requires_grad(false);
-  auto weights_alone = layer.by_hand<float>();
+  auto weights_alone = layer.by_hand();
   EXPECT_FALSE(weights_alone[3].defined());
   EXPECT_TRUE(weights_alone[4].equal(all[4]));
   layer.x.set_requires_grad(true);
   for (at::Tensor weight : layer.weights) weight.set_requires_grad(false);
-  const auto x_alone = layer.by_hand<float>();
+  const auto x_alone = layer.by_hand();
   EXPECT_TRUE(x_alone[3].equal(all[3]));
   EXPECT_FALSE(x_alone[5].defined());
 }
 
 TEST(Lstm, KeepsStretchesApartUntilTheirBackwardPass) {
   LayerCase layer{3, 5, 12, 16};
-  const auto memory = std::make_shared<LstmMemory<float>>();
-  const auto expected = layer.by_hand<float>(memory);
+  const auto lstm = make_lstm(Precision::fp32);
+  const auto expected = layer.by_hand(*lstm);
   RecurrentState::Layer first{layer.h, layer.c};
-  const auto& w = layer.weights;
-  const at::Tensor y = lstm<float>(layer.x, {w[0], w[1], w[2], w[3]}, first, memory);
+  const at::Tensor y = layer.run(*lstm, layer.x, first);
   RecurrentState::Layer second = first;
-  (void)lstm<float>(layer.x.detach().mul(3), {w[0], w[1], w[2], w[3]}, second, memory);
+  (void)layer.run(*lstm, layer.x.detach().mul(3), second);
   const auto got = layer.gather(y, first);
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].equal(expected[i])) << i;
 }

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/cpu/word_loss.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -42,20 +43,17 @@ struct WordCase {
     return results;
   }
 
-  template <class T>
-  at::Tensor loss() const {
-    WordLossPass<T> pass;
+  at::Tensor loss(Precision precision = Precision::fp32) const {
     const std::span all{labels.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(words)};
-    return word_loss<T>(x, weight, bias, all, pass);
+    return (*make_word_loss(precision))(x, weight, bias, all);
   }
   at::Tensor torchs() const { return at::cross_entropy_loss(at::linear(x, weight, bias), labels); }
 };
 
-template <class T>
-void expect_torchs_loss(double tolerance) {
+void expect_torchs_loss(Precision precision, double tolerance) {
   for (WordCase example : {WordCase{1, 7, 2}, WordCase{37, 12, 40}, WordCase{600, 33, 700},
                            WordCase{514, 64, 257}, WordCase{40, 16, 300, 8}}) {
-    const std::vector<at::Tensor> got = example.gather(example.loss<T>());
+    const std::vector<at::Tensor> got = example.gather(example.loss(precision));
     const std::vector<at::Tensor> expected = example.gather(example.torchs());
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double size = expected[i].norm().item<double>();
@@ -66,21 +64,21 @@ void expect_torchs_loss(double tolerance) {
 }
 
 TEST(WordLoss, IsTorchsCrossEntropy) {
-  expect_torchs_loss<float>(1e-5);
+  expect_torchs_loss(Precision::fp32, 1e-5);
 }
 
 TEST(WordLoss, IsCloseToItInBf16) {
-  expect_torchs_loss<kernels::Bf16>(3e-2);
+  expect_torchs_loss(Precision::bf16, 3e-2);
 }
 
 TEST(WordLoss, HasEqualBitsWithAnyNumberOfThreads) {
   const int before = tensor::threads();
   WordCase example{600, 33, 700};
   tensor::set_threads(1);
-  const auto expected = example.gather(example.loss<float>());
+  const auto expected = example.gather(example.loss());
   for (const int threads : {2, 3, 5}) {
     tensor::set_threads(threads);
-    const auto got = example.gather(example.loss<float>());
+    const auto got = example.gather(example.loss());
     for (std::size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].equal(expected[i])) << i;
   }
   tensor::set_threads(before);
@@ -88,13 +86,13 @@ TEST(WordLoss, HasEqualBitsWithAnyNumberOfThreads) {
 
 TEST(WordLoss, LeavesOutGradientsThatNobodyNeeds) {
   WordCase example{37, 12, 40};
-  const auto all = example.gather(example.loss<float>());
+  const auto all = example.gather(example.loss());
   example.x.set_requires_grad(false);
-  const auto decoder = example.gather(example.loss<float>());
+  const auto decoder = example.gather(example.loss());
   EXPECT_FALSE(decoder[1].defined());
   EXPECT_TRUE(decoder[2].equal(all[2]));
   const at::NoGradGuard no_gradients;
-  EXPECT_TRUE(example.loss<float>().equal(all[0]));
+  EXPECT_TRUE(example.loss().equal(all[0]));
 }
 
 }  // namespace

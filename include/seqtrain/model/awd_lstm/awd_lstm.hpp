@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -23,7 +22,6 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/model/cpu/lstm.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/fresh_parameters.hpp>
@@ -177,8 +175,7 @@ class AwdLstm {
     groups_.push_back({prefix + "encoder.weight"});
     for (std::int64_t i = 0; i < shape.layers; ++i) add_layer(make, prefix, i);
     by_hand_ = backend.by_hand(embedding_.device(), shape.qrnn);
-    if (by_hand_ == Precision::bf16) memory_ = std::make_shared<cpu::LstmMemory<kernels::Bf16>>();
-    if (by_hand_ == Precision::fp32) memory_ = std::make_shared<cpu::LstmMemory<float>>();
+    if (by_hand_) lstm_ = cpu::make_lstm(*by_hand_);
   }
 
   /// Returns the hidden states of the last layer [rows, width, embedding] for ids [rows, width].
@@ -274,23 +271,14 @@ class AwdLstm {
                  Dropout& dropout) const {
     const at::Tensor weights = dropout(layer.weight_hh, dropout_.weight);
     if (shape_.qrnn) return qrnn(x, state, weights, layer.bias_ih);
-    const cpu::LstmTensors tensors{layer.weight_ih, weights, layer.bias_ih, layer.bias_hh};
-    if (const auto* memory = std::get_if<Memory<float>>(&memory_)) {
-      return cpu::lstm(x, tensors, state, *memory);
-    }
-    if (const auto* memory = std::get_if<Memory<kernels::Bf16>>(&memory_)) {
-      return cpu::lstm(x, tensors, state, *memory);
-    }
-    return run(layer, x, state, weights);
+    if (!lstm_) return run(layer, x, state, weights);
+    return (*lstm_)(x, {layer.weight_ih, weights, layer.bias_ih, layer.bias_hh}, state.h, state.c);
   }
-
-  template <class T>
-  using Memory = std::shared_ptr<cpu::LstmMemory<T>>;
 
   AwdLstmShape shape_;
   AwdLstmDropout dropout_;
   std::optional<Precision> by_hand_;
-  std::variant<std::monostate, Memory<float>, Memory<kernels::Bf16>> memory_;
+  std::shared_ptr<cpu::Lstm> lstm_;  // the hand-written backend, if there is one
   std::int64_t padding_id_;
   at::Tensor embedding_;
   std::vector<Layer> layers_;

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +19,6 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/word_loss.hpp>
 #include <seqtrain/model/input_checks.hpp>
@@ -155,8 +153,7 @@ class LanguageModel {
             options.backend},
         bias_{make.constant("1.decoder.bias", {vocab_size}, 0)},
         parameters_{make.parameters()} {
-    if (encoder_.by_hand() == Precision::fp32) loss_ = std::make_unique<Pass<float>>();
-    if (encoder_.by_hand() == Precision::bf16) loss_ = std::make_unique<Pass<kernels::Bf16>>();
+    if (encoder_.by_hand()) loss_ = cpu::make_word_loss(*encoder_.by_hand());
   }
 
   void check(const data::LanguageBatch& batch) const {
@@ -205,15 +202,7 @@ class LanguageModel {
   [[nodiscard]] at::Tensor cross_entropy(const data::LanguageBatch& batch,
                                          const at::Tensor& read) const {
     const at::Tensor words = read.flatten(0, 1);
-    const auto by_hand = [&](auto& pass) {
-      return cpu::word_loss(words, encoder_.embedding(), bias_, std::span{batch.labels}, pass);
-    };
-    if (const auto* pass = std::get_if<std::unique_ptr<Pass<float>>>(&loss_)) {
-      return by_hand(**pass);
-    }
-    if (const auto* pass = std::get_if<std::unique_ptr<Pass<kernels::Bf16>>>(&loss_)) {
-      return by_hand(**pass);
-    }
+    if (loss_) return (*loss_)(words, encoder_.embedding(), bias_, std::span{batch.labels});
     return at::cross_entropy_loss(decode(words), sent(batch.labels));
   }
 
@@ -246,14 +235,10 @@ class LanguageModel {
     return result;
   }
 
-  template <class T>
-  using Pass = cpu::WordLossPass<T>;
-
   LanguageModelOptions options_;
   AwdLstm encoder_;
-  at::Tensor bias_;  // [vocab_size]
-  std::variant<std::monostate, std::unique_ptr<Pass<float>>, std::unique_ptr<Pass<kernels::Bf16>>>
-      loss_;
+  at::Tensor bias_;                      // [vocab_size]
+  std::unique_ptr<cpu::WordLoss> loss_;  // the hand-written passes, if there are any
   std::vector<tensor::Parameter> parameters_;
   Carried trained_;
   Carried evaluated_;
