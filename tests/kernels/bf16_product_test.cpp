@@ -20,10 +20,7 @@ TEST(Bf16Product, IsExactForSmallIntegers) {
     std::vector<Bf16> x(rows * k);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = to_bf16(static_cast<float>(i % 11) - 5);
     std::vector<float> y(rows * columns, -1);
-    float* const to = y.data();
-    multiply_bf16(x.data(), k, rows, k, packed.data(), columns,
-                  [=](std::size_t row, std::size_t column, const auto& sums)
-                      SEQTRAIN_INLINE_LAMBDA { store(to + row * columns + column, sums); });
+    multiply_bf16(x.data(), k, rows, k, packed.data(), columns, y.data(), columns);
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t column = 0; column < columns; ++column) {
         float sum = 0;

@@ -210,9 +210,10 @@ TEST(Int8, ProductsAreExact) {
       Factors factors{rows, k};
       fill_extremes(factors, int8_ranges());
       std::vector<float> y(rows * int8_columns, -1);
+      std::vector<std::int32_t> sums(y.size());
       float* const to = y.data();
       multiply_int8(
-          factors.x(), rows, k, factors.panel(), int8_columns,
+          factors.x(), rows, k, factors.panel(), int8_columns, sums.data(),
           [=](std::size_t row, std::size_t column, const auto& values)
               SEQTRAIN_INLINE_LAMBDA { store(to + row * int8_columns + column, values); });
       const auto portable = sums_by<dot::BytesAsHalves>(factors);
@@ -243,8 +244,9 @@ TEST(Int8, ProductsOfQuantizedFactorsAreNearThoseOfTheNumbers) {
   quantize_rows(x.data(), rows, k, factors.x());
   quantize_panel(weights.data(), k, int8_columns, factors.panel());
   std::vector<float> y(rows * int8_columns);
+  std::vector<std::int32_t> sums(y.size());
   float* const to = y.data();
-  multiply_int8(factors.x(), rows, k, factors.panel(), int8_columns,
+  multiply_int8(factors.x(), rows, k, factors.panel(), int8_columns, sums.data(),
                 [=](std::size_t row, std::size_t column, const auto& values)
                     SEQTRAIN_INLINE_LAMBDA { store(to + row * int8_columns + column, values); });
   for (std::size_t row = 0; row < rows; ++row) {

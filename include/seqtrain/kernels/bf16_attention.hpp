@@ -76,9 +76,7 @@ class Bf16Block {
                             ld_c, false);
     }
 #endif
-    multiply_bf16(a, ld, rows, round_up(k, 2), b, columns,
-                  [=](std::size_t row, std::size_t column, const auto& sums)
-                      SEQTRAIN_INLINE_LAMBDA { store(c + row * ld_c + column, sums); });
+    multiply_bf16(a, ld, rows, round_up(k, 2), b, columns, c, ld_c);
   }
 
   /// Computes q k^T [queries, keys] of the block's rows.

@@ -174,61 +174,69 @@ inline void quantize_panel(const float* weights, std::size_t k, std::size_t colu
 
 namespace detail {
 
-/// Calls use(row, column, y) with a vector of the results, given that of the sums of bytes.
-template <class Ints, class Use>
-SEQTRAIN_INLINE void give_scaled(const QuantizedRows& x, const Int8Panel& panel, std::size_t row,
-                                 std::size_t column, const Ints& sums, const Use& use) {
-  using Floats = typename WidthOf<Ints>::Floats;
-  Ints excess;
-  Floats scales;
-  std::memcpy(&excess, panel.excess + column, sizeof excess);
-  load(panel.scales + column, scales);
-  const Floats y = __builtin_convertvector(sums - excess, Floats) * (scales * x.scales[row]);
-  use(row, column, y);
+/// Computes the sums [rows, columns] of products of bytes.
+template <std::size_t multiple>
+void sum_byte_products(const QuantizedRows& x, std::size_t rows, std::size_t k,
+                       const std::int8_t* weights, std::size_t columns, std::int32_t* sums) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    using Ints = typename Width<width>::Ints;
+    const WordFactors factors{x.bytes, k / 4, weights, columns, k / 4};
+    const auto keep = [=](std::size_t row, std::size_t column, const Ints& sum)
+                          SEQTRAIN_INLINE_LAMBDA {
+                            std::memcpy(sums + row * columns + column, &sum, sizeof sum);
+                          };
+    if constexpr (width > 4) {
+      if (has_int8_instructions<width>()) {
+        return dot_product<dot::Bytes, Ints, multiple>(factors, rows, columns, keep);
+      }
+    }
+    if constexpr (width == 8) {
+      if (multiplies_small_bytes<width>()) {
+        return dot_product<dot::SmallBytes, Ints, multiple>(factors, rows, columns, keep);
+      }
+    }
+    dot_product<dot::BytesAsHalves, Ints, multiple>(factors, rows, columns, keep);
+  });
+}
+
+/// Calls use(row, column, y) with each vector of the results, given the sums of bytes.
+template <class Use>
+void give_scaled(const QuantizedRows& x, std::size_t rows, const Int8Panel& panel,
+                 std::size_t columns, const std::int32_t* sums, Use use) {
+  for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
+    using Floats = typename decltype(at)::Floats;
+    typename decltype(at)::Ints of_row, excess;
+    Floats scales;
+    std::memcpy(&of_row, at.in(sums, columns), sizeof of_row);
+    std::memcpy(&excess, panel.excess + at.column, sizeof excess);
+    load(panel.scales + at.column, scales);
+    const Floats y = __builtin_convertvector(of_row - excess, Floats) * (scales * x.scales[at.row]);
+    use(at.row, at.column, y);
+  });
 }
 
 }  // namespace detail
 
 /// Computes y = x W^T for [rows, columns] and calls use(row, column, y) with each vector of y. x is
 /// `quantized` [rows, k], and W the panel's weights. columns is a multiple of `multiple`, which is
-/// a multiple of 16. The sums of bytes are exact for bytes within `int8_ranges()`.
-/// `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
+/// a multiple of 16. The sums of bytes are exact for bytes within `int8_ranges()`. `sums` [rows,
+/// columns] is scratch memory. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by
+/// copy.
 template <std::size_t multiple = lanes, class Use>
 void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, const Int8Panel& panel,
-                   std::size_t columns, Use use) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    using Ints = typename Width<width>::Ints;
-    const WordFactors factors{x.bytes, k / 4, panel.weights, columns, k / 4};
-    const auto scaled =
-        [=](std::size_t row, std::size_t column, const Ints& sums)
-            SEQTRAIN_INLINE_LAMBDA { detail::give_scaled(x, panel, row, column, sums, use); };
-    if constexpr (width > 4) {
-      if (has_int8_instructions<width>()) {
-        return dot_product<dot::Bytes, Ints, multiple>(factors, rows, columns, scaled);
-      }
-    }
-    if constexpr (width == 8) {
-      if (multiplies_small_bytes<width>()) {
-        return dot_product<dot::SmallBytes, Ints, multiple>(factors, rows, columns, scaled);
-      }
-    }
-    dot_product<dot::BytesAsHalves, Ints, multiple>(factors, rows, columns, scaled);
-  });
+                   std::size_t columns, std::int32_t* sums, Use use) {
+  detail::sum_byte_products<multiple>(x, rows, k, panel.weights, columns, sums);
+  detail::give_scaled(x, rows, panel, columns, sums, use);
 }
 
 #if SEQTRAIN_HAS_CLONES
 /// Computes what `multiply_int8` computes, with the same bits, by tiles (kernels/tile_product.hpp).
-/// `sums` [rows, columns] is scratch memory.
 template <class Use>
 void multiply_int8_by_tiles(const QuantizedRows& x, std::size_t rows, std::size_t k,
                             const Int8Panel& panel, std::size_t columns, std::int32_t* sums,
                             Use use) {
   tile::multiply(rows, k, x.bytes, panel.weights, columns, sums);
-  for_each_vector(rows, columns, [=](auto at) SEQTRAIN_INLINE_LAMBDA {
-    typename decltype(at)::Ints of_row;
-    std::memcpy(&of_row, at.in(sums, columns), sizeof of_row);
-    detail::give_scaled(x, panel, at.row, at.column, of_row, use);
-  });
+  detail::give_scaled(x, rows, panel, columns, sums, use);
 }
 #endif
 

@@ -112,7 +112,7 @@ TEST(Gemm, TilesMultiplyBytesLikeOtherInstructions) {
         return [to](std::size_t row, std::size_t column, const auto& values)
                    SEQTRAIN_INLINE_LAMBDA { kernels::store(to + row * panel + column, values); };
       };
-      kernels::multiply_int8(x, rows, k, factor, panel, write_to(y.data()));
+      kernels::multiply_int8(x, rows, k, factor, panel, sums.data(), write_to(y.data()));
       const TileGuard tiles;
       kernels::multiply_int8_by_tiles(x, rows, k, factor, panel, sums.data(),
                                       write_to(by_tiles.data()));

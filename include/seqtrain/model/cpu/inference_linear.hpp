@@ -181,31 +181,59 @@ class InferenceLinear {
   template <std::size_t multiple, class Use>
   static void multiply(Rows x, std::size_t rows, std::size_t k, const Bf16* b, std::size_t columns,
                        float* block, Use use) {
-    if (multiplies_itself(k)) {
-      return kernels::multiply_bf16<multiple>(x.values, x.ld, rows, k, b, columns, use);
-    }
-    multiply_panel(rows, k, x.values, x.ld, b, block, columns, false, columns);
-    each_vector(block, rows, columns, use);
+    const bool itself = multiplies_itself(k);
+    each_part(rows, [&](std::size_t first, std::size_t count) {
+      const Bf16* const values = x.values + first * x.ld;
+      if (itself) {
+        kernels::multiply_bf16<multiple>(values, x.ld, count, k, b, columns, block, columns);
+      } else {
+        multiply_panel(count, k, values, x.ld, b, block, columns, false, columns);
+      }
+      each_vector(block, count, columns, from_row(first, use));
+    });
+  }
+
+  /// Calls part(first row, number of rows) for the rows whose products are computed before they are
+  /// used: as many as stay in a core's first cache, or all if tiles compute them.
+  template <class Part>
+  static void each_part(std::size_t rows, const Part& part) {
+    const std::size_t most = has_tiles() ? rows : 48;
+    for (std::size_t row = 0; row < rows; row += most) part(row, std::min(most, rows - row));
+  }
+
+  /// Returns a lambda that calls `use` with rows that are counted from `first` on.
+  template <class Use>
+  static auto from_row(std::size_t first, Use use) {
+    return [=](std::size_t row, std::size_t column, const auto& y)
+               SEQTRAIN_INLINE_LAMBDA { use(first + row, column, y); };
   }
 
   /// Computes y = W x without the bias and the adapters.
   template <class Use>
   void multiply_weights(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
                         Use use) const {
-    if (int8_) {
-#if SEQTRAIN_HAS_CLONES
-      if (has_tiles()) {
-        return kernels::multiply_int8_by_tiles(x.quantized, rows, in(), int8_panel(index), panel,
-                                               reinterpret_cast<std::int32_t*>(block), use);
-      }
-#endif
-      return kernels::multiply_int8<panel>(x.quantized, rows, in(), int8_panel(index), panel, use);
-    }
+    if (int8_) return multiply_bytes(x.quantized, rows, int8_panel(index), block, use);
     multiply<panel>({x.values, in()}, rows, in(), linear_.forward_panel(index), panel, block, use);
   }
 
-  /// Tells whether products in bfloat16 give their vectors one by one, without a block. Tiles are
-  /// faster than the processor's other instructions for bfloat16, unless k fills only a few.
+  template <class Use>
+  void multiply_bytes(const kernels::QuantizedRows& x, std::size_t rows,
+                      const kernels::Int8Panel& weights, float* block, Use use) const {
+    auto* const sums = reinterpret_cast<std::int32_t*>(block);
+    each_part(rows, [&](std::size_t first, std::size_t count) {
+      const auto some = x.from(first, in());
+      const auto give = from_row(first, use);
+#if SEQTRAIN_HAS_CLONES
+      if (has_tiles()) {
+        return kernels::multiply_int8_by_tiles(some, count, in(), weights, panel, sums, give);
+      }
+#endif
+      kernels::multiply_int8<panel>(some, count, in(), weights, panel, sums, give);
+    });
+  }
+
+  /// Tells whether products in bfloat16 are computed by the processor's instruction for them. Tiles
+  /// are faster, unless k fills only a few.
   static bool multiplies_itself(std::size_t k) {
     static const bool answer = kernels::has_bf16_products();
     return answer && (!has_tiles() || k < 128);
