@@ -16,7 +16,7 @@ std::vector<float> sine_waves(std::size_t count) {
 }
 
 /// Heads of sizes that fill vectors and of one that does not.
-TEST(Rotary, TurnsPairsByTheirPosition) {
+TEST(Rotary, RotatesPairsByTheirPosition) {
   for (const std::size_t size : {2UL, 12UL, 32UL, 64UL}) {
     constexpr std::size_t rows = 9, heads = 3;
     const std::size_t ld_x = heads * size + 5;
@@ -24,8 +24,8 @@ TEST(Rotary, TurnsPairsByTheirPosition) {
     angles.reserve(4);
     angles.reserve(rows);
     const auto x = sine_waves(rows * ld_x);
-    auto turned = x;
-    angles.turn(turned.data(), ld_x, rows, heads, 1);
+    auto rotated = x;
+    angles.rotate(rotated.data(), ld_x, rows, heads, 1);
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t i = 0; i < heads * size; ++i) {
         const std::size_t pair = i % size % (size / 2);
@@ -36,11 +36,11 @@ TEST(Rotary, TurnsPairsByTheirPosition) {
         const double other = x[row * ld_x + (is_first ? i + size / 2 : i - size / 2)];
         const double expected =
             x[row * ld_x + i] * std::cos(angle) + (is_first ? -other : other) * std::sin(angle);
-        EXPECT_NEAR(turned[row * ld_x + i], expected, 2e-6) << size;
+        EXPECT_NEAR(rotated[row * ld_x + i], expected, 2e-6) << size;
       }
     }
-    angles.turn(turned.data(), ld_x, rows, heads, -1);
-    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(turned[i], x[i], 1e-6);
+    angles.rotate(rotated.data(), ld_x, rows, heads, -1);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(rotated[i], x[i], 1e-6);
   }
 }
 

@@ -11,7 +11,7 @@
 namespace seqtrain::kernels {
 
 /// The angles of rotary positions (Su et al. 2021): pair i of a head's `size` columns, which are
-/// columns i and i + size / 2, turns by position * base^(-2 i / size).
+/// columns i and i + size / 2, rotates by position * base^(-2 i / size).
 class RotaryAngles {
  public:
   RotaryAngles(double base, std::size_t size) : base_{base}, half_{size / 2} {}
@@ -32,10 +32,10 @@ class RotaryAngles {
     }
   }
 
-  /// Turns rows of x by their positions, from 0 on, in place; backwards if `sign` is -1. Rows
+  /// Rotates rows of x by their positions, from 0 on, in place; backwards if `sign` is -1. Rows
   /// [heads, size] are `ld` apart.
   template <class T>
-  void turn(T* x, std::size_t ld, std::size_t rows, std::size_t heads, float sign) const {
+  void rotate(T* x, std::size_t ld, std::size_t rows, std::size_t heads, float sign) const {
     const float* const cosines = cosines_.data();
     const float* const sines = sines_.data();
     const std::size_t half = half_;

@@ -129,8 +129,8 @@ template <class T>
 void Encoder<T>::project_backward(std::size_t step, const Run& run,
                                   const Scratch<T>& scratch) const {
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-    layer(step).turn_backward(rows_of(step, sequence.row),
-                              attention_of(step, sequence, sequence.length));
+    layer(step).rotate_backward(rows_of(step, sequence.row),
+                                attention_of(step, sequence, sequence.length));
   });
   clear_rest_of_qkv(step, run);
   if (step == 0 && !embeddings_.learns()) return;
@@ -157,7 +157,7 @@ void Encoder<T>::attend_first_tokens_backward(const Run& run, float* gradient,
     for (std::size_t head = 0; head < last().heads; ++head) {
       last().attend_backward(rows, head, call, first_tokens_.d_context(s), scratch);
     }
-    last().turn_backward(rows, call);
+    last().rotate_backward(rows, call);
     std::copy_n(first_tokens_.x(s), hidden(), gradient + (sequence.row - run.row) * hidden());
   });
   clear_rest_of_qkv(step, run);

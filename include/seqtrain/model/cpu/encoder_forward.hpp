@@ -141,8 +141,8 @@ void Encoder<T>::project(std::size_t step, const Run& run, std::size_t worker) c
   scratch.reduced->drop_at(dropout_[step].adapters, run.row);
   layer(step).project(of_run, run.rows, scratch);
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-    layer(step).turn(of_run.from(sequence.row - run.row, shape()),
-                     attention_of(step, sequence, sequence.length));
+    layer(step).rotate(of_run.from(sequence.row - run.row, shape()),
+                       attention_of(step, sequence, sequence.length));
   });
   layout_->for_each_rest(run, [&](std::size_t row, std::size_t count) {
     std::fill_n(of_run.context + (row - run.row) * hidden(), count * hidden(), T{});
@@ -194,7 +194,7 @@ void Encoder<T>::attend_first_tokens(const Run& run, const LayerRows<T>& of_run,
     const std::size_t row = sequence.row - run.row;
     const auto rows = of_run.from(row, shape());
     const auto call = attention_of(step, sequence, 1);
-    last().turn(rows, call);
+    last().rotate(rows, call);
     for (std::size_t head = 0; head < last().heads; ++head) {
       last().attend(rows, head, call, first_tokens_.context(s), scratch);
     }

@@ -216,8 +216,8 @@ class InferencePass {
     const std::size_t size = hidden() / layer.heads, ld = 3 * hidden();
     Bf16* const q = rows_.qkv + row_of(sequence) * ld + head * size;
     if (layer.rotary) {
-      layer.rotary->turn(q, ld, queries, 1, 1);
-      layer.rotary->turn(q + hidden(), ld, sequence.length, 1, 1);
+      layer.rotary->rotate(q, ld, queries, 1, 1);
+      layer.rotary->rotate(q + hidden(), ld, sequence.length, 1, 1);
     }
     kernels::attend_bf16(parts_.view(layer, head, q, queries, sequence.length),
                          rows_.context + to_row * hidden() + head * size, hidden(),

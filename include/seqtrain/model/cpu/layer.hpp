@@ -75,8 +75,8 @@ class Layer : public LayerTraits {
   /// Rotates the queries and keys of a sequence in place by their positions, if the layer has
   /// rotary positions. Call it before the sequence's attention. `rows` begin with the sequence's
   /// first token, here and in the functions below.
-  void turn(const LayerRows<T>& rows, const AttentionCall& call) const {
-    if (rotary) turn(rows, call, 1);
+  void rotate(const LayerRows<T>& rows, const AttentionCall& call) const {
+    if (rotary) rotate(rows, call, 1);
   }
 
   /// Computes a head's attention of a sequence. Token i's result goes to row i of `context`.
@@ -107,13 +107,13 @@ class Layer : public LayerTraits {
     kernels::attend_backward(view, d, hidden(), q, k, k + hidden(), {scratch.attention});
   }
 
-  /// Computes the backward pass of `turn`. Call it after the backward passes of all heads. Clears
+  /// Computes the backward pass of `rotate`. Call it after the backward passes of all heads. Clears
   /// the gradients of queries that did not attend.
-  void turn_backward(const LayerRows<T>& rows, const AttentionCall& call) const {
+  void rotate_backward(const LayerRows<T>& rows, const AttentionCall& call) const {
     for (std::size_t token = call.queries; token < call.length; ++token) {
       std::fill_n(rows.qkv + token * qkv.out(), hidden(), T{});
     }
-    if (rotary) turn(rows, call, -1);
+    if (rotary) rotate(rows, call, -1);
   }
 
   /// Computes the part of the layer after attention. Writes the next layer's input to `next`. With
@@ -203,9 +203,9 @@ class Layer : public LayerTraits {
     forward(qkv, input, count, scratch).each(scratch.block, write, columns);
   }
 
-  void turn(const LayerRows<T>& rows, const AttentionCall& call, float sign) const {
-    rotary->turn(rows.qkv, qkv.out(), call.queries, heads, sign);
-    rotary->turn(rows.qkv + hidden(), qkv.out(), call.length, heads, sign);
+  void rotate(const LayerRows<T>& rows, const AttentionCall& call, float sign) const {
+    rotary->rotate(rows.qkv, qkv.out(), call.queries, heads, sign);
+    rotary->rotate(rows.qkv + hidden(), qkv.out(), call.length, heads, sign);
   }
 
   [[nodiscard]] kernels::AttentionHead<T> head_view(const LayerRows<T>& rows, std::size_t head,

@@ -206,7 +206,7 @@ struct LayerForm {
 }
 
 /// Computes a layer by operators: self-attention with several heads, then a feed-forward network.
-/// Hidden states are [rows, width, hidden]. `rotary` turns queries and keys if it is not null.
+/// Hidden states are [rows, width, hidden]. `rotary` rotates queries and keys if it is not null.
 [[nodiscard]] inline Hidden compute(const LayerParts& layer, const DropoutRates& rates,
                                     const Hidden& x, const AttentionMask& mask,
                                     const Rotary* rotary, Dropout& dropout) {

@@ -9,7 +9,7 @@
 
 namespace seqtrain::model {
 
-/// The angles of rotary positions (Su et al. 2021): pair i of a head's numbers is turned by the
+/// The angles of rotary positions (Su et al. 2021): pair i of a head's numbers is rotated by the
 /// position times base^(-2i / size), or by what a scaling for longer texts makes of it.
 struct Rope {
   /// The ways to scale angles, by their names in config.json.
@@ -17,9 +17,9 @@ struct Rope {
 
   double base = 0;  ///< 0 if nothing is rotated
   Scaling scaling = Scaling::none;
-  double factor = 1;           ///< slow angles are divided by it
-  double slow = 1;             ///< turns in the original length of an angle that is divided fully
-  double fast = 4;             ///< turns in the original length of an angle that is kept
+  double factor = 1;  ///< slow angles are divided by it
+  double slow = 1;    ///< rotations in the original length of an angle that is divided fully
+  double fast = 4;    ///< rotations in the original length of an angle that is kept
   double original_length = 0;  ///< tokens of a text in pre-training
   double magnitude = 1;        ///< factor of cosines and sines
   bool whole_pairs = true;     ///< yarn's bounds are numbers of pairs, without fractions
@@ -39,9 +39,9 @@ namespace detail {
 
 /// Returns how much of pair i's angle yarn keeps (Peng et al. 2023).
 [[nodiscard]] inline double kept_by_yarn(const Rope& rope, std::size_t size, std::size_t i) {
-  const auto pair_of = [&](double turns) {
+  const auto pair_of = [&](double rotations) {
     return static_cast<double>(size) *
-           std::log(rope.original_length / (turns * 2 * std::numbers::pi)) /
+           std::log(rope.original_length / (rotations * 2 * std::numbers::pi)) /
            (2 * std::log(rope.base));
   };
   double low = pair_of(rope.fast), high = pair_of(rope.slow);
@@ -57,8 +57,8 @@ namespace detail {
 
 /// Returns how much of an angle llama3's scaling keeps.
 [[nodiscard]] inline double kept_by_llama3(const Rope& rope, double angle) {
-  const double turns = rope.original_length * angle / (2 * std::numbers::pi);
-  return std::clamp((turns - rope.slow) / (rope.fast - rope.slow), 0.0, 1.0);
+  const double rotations = rope.original_length * angle / (2 * std::numbers::pi);
+  return std::clamp((rotations - rope.slow) / (rope.fast - rope.slow), 0.0, 1.0);
 }
 
 }  // namespace detail

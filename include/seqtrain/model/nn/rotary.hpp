@@ -16,7 +16,7 @@
 
 namespace seqtrain::model {
 
-/// Rotary positions (Su et al. 2021): a token's queries and keys are turned by angles that grow
+/// Rotary positions (Su et al. 2021): a token's queries and keys are rotated by angles that grow
 /// with its position, so that scores depend on distances.
 class Rotary {
  public:
@@ -24,8 +24,8 @@ class Rotary {
   /// is rotated.
   Rotary(const at::Tensor& positions, std::int64_t size, const Rope& rope) {
     const at::Tensor one = of_one_position(positions, rotated_size(rope, size), rope);
-    const at::Tensor turned = positions.unsqueeze(-1).mul(one);
-    at::Tensor cos = turned.cos(), sin = turned.sin();
+    const at::Tensor theta = positions.unsqueeze(-1).mul(one);
+    at::Tensor cos = theta.cos(), sin = theta.sin();
     if (rope.magnitude != 1) {
       cos = cos.mul(rope.magnitude);
       sin = sin.mul(rope.magnitude);
@@ -40,16 +40,16 @@ class Rotary {
   Rotary(const at::Tensor& positions, std::int64_t size, double base)
       : Rotary{positions, size, Rope{.base = base}} {}
 
-  /// Turns x [..., size], whose dimensions before the last one are broadcast with the positions';
-  /// -1 as `direction` turns it back. The result has x's type and is computed in fp32.
+  /// Rotates x [..., size], whose dimensions before the last one are broadcast with the positions';
+  /// -1 as `direction` rotates it back. The result has x's type and is computed in fp32.
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, double direction = 1) const {
     const std::int64_t size = cos_.size(-1), rest = x.size(-1) - size;
-    if (rest == 0) return turned(x, direction);
-    return at::cat({turned(x.narrow(-1, 0, size), direction), x.narrow(-1, size, rest)}, -1);
+    if (rest == 0) return rotated(x, direction);
+    return at::cat({rotated(x.narrow(-1, 0, size), direction), x.narrow(-1, size, rest)}, -1);
   }
 
  private:
-  [[nodiscard]] at::Tensor turned(const at::Tensor& x, double direction) const {
+  [[nodiscard]] at::Tensor rotated(const at::Tensor& x, double direction) const {
     const at::Tensor wide = x.to(at::kFloat);
     const at::Tensor partners = neighbours_ ? wide.unflatten(-1, {-1, 2}).flip(-1).flatten(-2)
                                             : wide.roll(x.size(-1) / 2, -1);

@@ -51,7 +51,7 @@ class Attention {
   /// Returns the result [tokens, hidden] of q, k and v [tokens, 3 hidden], which it changes.
   at::Tensor forward(at::Tensor qkv, const Rows& rows, bool training) {
     const std::int64_t hidden = qkv.size(1) / 3;
-    turn(qkv, rows, 1);
+    rotate(qkv, rows, 1);
     if (rows.grid) qkv = qkv.index_select(0, rows.grid->tokens);
     const auto parts = by_head(qkv).unbind(1);
     const at::Tensor &q = parts[0], &k = parts[1], &v = parts[2];
@@ -103,7 +103,7 @@ class Attention {
       if (has_gradient) bias_backward(std::get<3>(gradients), d_qkv);
       if (rows.grid) d_qkv = d_qkv.index_select(0, rows.grid->cells);
     }
-    turn(d_qkv, rows, -1);
+    rotate(d_qkv, rows, -1);
     return d_qkv;
   }
 
@@ -165,7 +165,7 @@ class Attention {
   }
 
   /// Turns q and k in place, if the layer has rotary positions.
-  void turn(const at::Tensor& qkv, const Rows& rows, double direction) const {
+  void rotate(const at::Tensor& qkv, const Rows& rows, double direction) const {
     const double base = traits_.rope.base;
     if (base == 0) return;
     const at::Tensor both = by_head(qkv).narrow(1, 0, 2);

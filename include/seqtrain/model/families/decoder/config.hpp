@@ -58,7 +58,7 @@ struct DecoderConfig : weights::ModelConfig {
           .may_have_silu = true};
 }
 
-/// Throws `InputError` unless a head can have rotary positions, which turn pairs of numbers.
+/// Throws `InputError` unless a head can have rotary positions, which rotate pairs of numbers.
 inline void check_even_head(const weights::ConfigFile& file, std::int64_t head_size) {
   weights::FieldCheck{file.name()}.require(
       head_size % 2 == 0, "head_dim",
