@@ -176,9 +176,15 @@ TEST_F(S3Chain, TakesARoleWithAWrongClockToo) {
 TEST_F(S3Chain, SaysThatARoleIsRefusedInWhateverForm) {
   variables_.insert({{"AWS_ROLE_ARN", "arn:aws:iam::1:role/r"},
                      {"AWS_WEB_IDENTITY_TOKEN_FILE", (directory_ / "token").string()}});
-  broken_ = "<html>";
-  const auto said = problem_of([&] { fetch(); });
-  EXPECT_NE(said.find("the role is not given: status 403"), std::string::npos) << said;
+  for (const std::string& answer :
+       {std::string{"<html>"},
+        "<E><Error><Code>\x1b[2J" + std::string(100'000, 'x') + "\n</Code></Error></E>"}) {
+    broken_ = answer;
+    const auto said = problem_of([&] { fetch(); });
+    EXPECT_NE(said.find("the role is not given: status 403"), std::string::npos) << said;
+    EXPECT_EQ(said.find_first_of("\x1b\n"), std::string::npos) << said;
+    EXPECT_LT(said.size(), 300U);
+  }
 }
 
 TEST_F(S3Chain, TakesAProfileThatNamesItselfAndItsOwnKeys) {

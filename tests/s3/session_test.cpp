@@ -113,6 +113,8 @@ TEST(S3Service, NamesTheRegionThatItCannotReach) {
   const auto said = problem_of_answer(
       {301, {{"x-amz-bucket-region", "eu-north-1"}}, refusal(301, "PermanentRedirect").body});
   EXPECT_TRUE(has(said, "set AWS_REGION=eu-north-1")) << said;
+  const auto unnamed = problem_of_answer(refusal(400, "AuthorizationHeaderMalformed"));
+  EXPECT_TRUE(has(unnamed, "see AWS_REGION")) << unnamed;
   EXPECT_TRUE(has(problem_of_answer({307, {{"Location", "http://elsewhere/"}}, {}}),
                   "the bucket is at another address"));
 }
@@ -137,6 +139,40 @@ TEST(S3Service, SaysWhatIsRefusedAndShowsNoSecret) {
   EXPECT_TRUE(has(problem_of_answer({418, {}, "<html>"}), "answered 418"));
   EXPECT_FALSE(has(
       problem_of_answer({400, {}, "<Error><Code>a\nb</Code><Key>secret</Key></Error>"}), "secret"));
+}
+
+/// Tells whether a write that the service answers like that, always, blames the input.
+bool is_blamed_on_input(int status, const std::string& code) {
+  OfflineS3 service;
+  service.answers = [&](const auto&) { return refusal(status, code); };
+  try {
+    (void)service.client().put({"bucket", "a"}, "text");
+  } catch (const InputError& error) {
+    EXPECT_TRUE(has(error.what(), "see AWS_ENDPOINT_URL")) << error.what();
+    return true;
+  } catch (const Error&) {
+  }
+  return false;
+}
+
+TEST(S3Service, WhatItNeverTakesIsWrongInput) {
+  EXPECT_TRUE(is_blamed_on_input(405, "MethodNotAllowed"));  // such as a server of pages
+  EXPECT_TRUE(is_blamed_on_input(400, "InvalidRequest"));
+  EXPECT_FALSE(is_blamed_on_input(429, "TooManyRequests"));
+  EXPECT_FALSE(is_blamed_on_input(409, "OperationAborted"));
+  EXPECT_FALSE(is_blamed_on_input(500, "InternalError"));
+}
+
+TEST(S3Service, ShowsOneLineOfAServicesMessage) {
+  const auto said = problem_of_answer({403,
+                                       {},
+                                       "<Error><Code>a\nb</Code><Message>c\x1b[2J&#155;" +
+                                           std::string(1000, 'd') + ".</Message></Error>"});
+  EXPECT_EQ(said.find_first_of("\n\x1b\x9b"), std::string::npos) << said;
+  EXPECT_LT(said.size(), 700U);
+  const auto denied = problem_of_answer(
+      {403, {}, "<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>"});
+  EXPECT_TRUE(has(denied, "AccessDenied: Access Denied; the permission")) << denied;
 }
 
 TEST(S3Service, WaitsWhenTheServiceAsksToSlowDown) {
@@ -186,6 +222,24 @@ TEST(S3Service, PutsTheBucketIntoTheHostOrThePath) {
             "https://host:9000/below/bucket/a%20b/%C3%BC");
   EXPECT_EQ(address_of({.endpoint = endpoint}, "bucket"),
             "https://bucket.host:9000/below/a%20b/%C3%BC");
+}
+
+/// Returns the error of a request to Amazon whose connection fails by `Failure`.
+template <class Failure>
+std::string problem_at_amazon() {
+  SleeplessTime time;
+  auto fake = std::make_unique<FakeTransport>(
+      [](const FakeTransport::Seen&) -> http::Response { throw Failure{"no such host"}; });
+  const s3::Client client{
+      std::make_unique<s3::Session>(std::move(fake), std::make_unique<s3::Anonymous>(),
+                                    s3::SessionOptions{.timing = time.timing()})};
+  return problem_of([&] { (void)client.find({"bucket", "a"}); });
+}
+
+TEST(S3Service, NamesTheRegionWhenNobodyIsThere) {
+  const auto said = problem_at_amazon<http::Unreachable>();
+  EXPECT_TRUE(has(said, "no such host; see AWS_REGION")) << said;
+  EXPECT_FALSE(has(problem_at_amazon<http::TransportError>(), "AWS_REGION"));
 }
 
 TEST(S3Service, AfterACancelNothingIsAsked) {

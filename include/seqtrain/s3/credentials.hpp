@@ -19,6 +19,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/http/attempt.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/renewed.hpp>
@@ -78,6 +79,12 @@ inline Keys checked(Keys keys, const std::string& who) {
     }
   }
   return keys;
+}
+
+/// Returns a text from a service for a message: shortened, and without line breaks and characters
+/// that steer a terminal.
+inline std::string one_line(const std::string& text, std::size_t most) {
+  return shown(seqtrain::detail::shortened(text, most));
 }
 
 /// Sends a request for keys, with retries. An error shows only the status.
@@ -324,7 +331,7 @@ class AssumedRole final : public Credentials {
     try {
       const auto root = XmlReader::parse(answer.body);
       const auto* const error = root.find("Error");
-      return error == nullptr ? "" : ", " + error->text_of("Code");
+      return error == nullptr ? "" : ", " + detail::one_line(error->text_of("Code"), 80);
     } catch (const InputError&) {
       return "";
     }

@@ -67,19 +67,13 @@ struct Problem {
     try {
       const auto root = XmlReader::parse(response.body);
       if (root.name != "Error") return {};
-      return {plain(root.text_of("Code"), 80), plain(root.text_of("Message"), 300),
+      auto message = detail::one_line(root.text_of("Message"), 300);
+      if (message.ends_with('.')) message.pop_back();
+      return {detail::one_line(root.text_of("Code"), 80), std::move(message),
               root.text_of("Region")};
     } catch (const InputError&) {
       return {};
     }
-  }
-
- private:
-  static std::string plain(std::string text, std::size_t most) {
-    text = text.substr(0, most);
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    std::replace_if(text.begin(), text.end(), control, ' ');
-    return text;
   }
 };
 
@@ -145,7 +139,7 @@ class Session : public http::Calls<Session, Operation> {
       throw InputError{"the bucket is in the region " + *region + text, where,
                        "set AWS_REGION=" + *region};
     }
-    if (status == 301 || status == 307) {
+    if (status == 301 || status == 307 || code == "AuthorizationHeaderMalformed") {
       throw InputError{"the bucket is at another address" + text, where,
                        "see AWS_REGION and AWS_ENDPOINT_URL"};
     }
@@ -156,7 +150,10 @@ class Session : public http::Calls<Session, Operation> {
       throw Forbidden{account + " may not do this" + text, where,
                       "the permission " + operation.permission + " is needed" + more};
     }
-    throw Error{"the service answered " + std::to_string(status) + text, where};
+    const auto problem = "the service answered " + std::to_string(status) + text;
+    const bool may_pass = status < 400 || status >= 500 || repeats(response);
+    if (may_pass) throw Error{problem, where};
+    throw InputError{problem, where, options_.endpoint ? "see AWS_ENDPOINT_URL" : ""};
   }
 
  private:
@@ -169,8 +166,11 @@ class Session : public http::Calls<Session, Operation> {
   /// Throws the error for a request that got no answer.
   [[noreturn]] void give_up(const http::TransportError& error, const Operation& operation) const {
     const auto problem = std::string{"the service cannot be reached: "} + error.what();
-    if (!options_.endpoint) throw Error{problem, {.object = operation.uri.text()}};
-    throw InputError{problem, {.object = operation.uri.text()}, "see AWS_ENDPOINT_URL"};
+    const Where where{.object = operation.uri.text()};
+    if (options_.endpoint) throw InputError{problem, where, "see AWS_ENDPOINT_URL"};
+    const bool nobody = dynamic_cast<const http::Unreachable*>(&error) != nullptr;
+    if (nobody) throw InputError{problem, where, "see AWS_REGION and the network"};
+    throw Error{problem, where};
   }
 
   /// Sends one request. What a refusal tells about the clock, the region and the keys is put right
