@@ -60,6 +60,16 @@ TEST(Xml, HasNoDocumentTypesAndSoNoEntitiesOfTheirOwn) {
   EXPECT_THROW(XmlReader::parse("<a><!ENTITY b \"c\"></a>"), InputError);
 }
 
+TEST(Xml, HasAtMostSoManyElements) {  // each takes more memory than its text
+  const auto list_of = [](int count) {
+    std::string text = "<a>";
+    for (int i = 0; i < count; ++i) text += "<b/>";
+    return text + "</a>";
+  };
+  EXPECT_EQ(XmlReader::parse(list_of(20'000)).children.size(), 20'000U);
+  EXPECT_THROW(XmlReader::parse(list_of(1'000'000)), InputError);
+}
+
 TEST(Xml, IsAtMost16Deep) {
   std::string begin, end;
   for (int i = 0; i < 16; ++i) begin += "<a>", end += "</a>";

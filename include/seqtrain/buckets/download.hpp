@@ -100,6 +100,10 @@ template <class Client>
 void download_version(const Client& client, const typename Client::Object& object,
                       const std::filesystem::path& path, const DownloadOptions& options = {}) {
   options.validate();
+  constexpr std::uint64_t most_bytes = std::uint64_t{5} << 40;
+  if (object.size > most_bytes) {
+    throw Error{"no object is larger than 5 TiB", {.object = object.uri.text()}};
+  }
   for (int attempt = 0;; ++attempt) {
     AtomicFile file{path};
     const auto checksum = detail::RangedDownload<Client>{client, object, file, options}.run();

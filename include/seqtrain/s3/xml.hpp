@@ -36,7 +36,7 @@ struct Element {
 };
 
 /// Reads a service's answer in XML. It refuses document types, so there are no entities but the
-/// five of XML and numbers of characters; elements may be 16 deep.
+/// five of XML and numbers of characters; there may be 100,000 elements, 16 deep.
 class XmlReader {
  public:
   /// Returns the root element. Throws `InputError`, which names `where`, if the text is not such a
@@ -124,6 +124,7 @@ class XmlReader {
   void read_element(Element& element, int depth) {
     constexpr int deepest = 16;
     if (depth == deepest) fail("too deep");
+    if (++elements_ > 100'000) fail("too many elements");
     element.name = read_name();
     if (finish_tag()) return;
     while (true) {
@@ -183,6 +184,7 @@ class XmlReader {
 
   std::string_view rest_;
   const Where& where_;
+  int elements_ = 0;
 };
 
 }  // namespace seqtrain::s3
