@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -135,6 +136,40 @@ TEST_F(S3Client, DoesNotMixTwoVersions) {
   const auto old = client_.stat({"bucket", "a"});
   service_.storage.write("a", "9876543210");
   EXPECT_THROW(client_.read(old, 0, 10, [](auto) {}), s3::NotFound);
+}
+
+TEST_F(S3Client, DoesNotMixTwoVersionsOfAServiceThatIgnoresConditions) {
+  service_.storage.keeps_conditions = false;
+  service_.storage.write("a", "0123456789");
+  const auto old = client_.stat({"bucket", "a"});
+  service_.storage.write("a", "9876543210");
+  EXPECT_THROW(client_.read(old, 0, 10, [](auto) {}), s3::NotFound);
+}
+
+TEST_F(S3Client, TakesWeakETagsAsTheServiceMeansThem) {  // a proxy that compresses makes them weak
+  EXPECT_EQ(s3::plain_etag("W/\"0a\""), "0a");
+  EXPECT_EQ(s3::plain_etag("\"0a\""), "0a");
+  EXPECT_EQ(s3::plain_etag("0a"), "0a");
+  EXPECT_EQ(s3::plain_etag("\""), "\"");
+}
+
+TEST_F(S3Client, RefusesAnObjectThatIsLargerThanAnyCanBe) {
+  for (const char* size : {"18446744073709551615", "18446744073709551616", "9000000000000000000"}) {
+    service_.answers = [&](const auto&) {
+      return http::Response{200, {{"ETag", "\"x\""}, {"Content-Length", size}}, ""};
+    };
+    const auto said = problem_of([&] { (void)read("a"); });
+    EXPECT_NE(said.find("s3://bucket/a"), std::string::npos) << said;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "file"));
+  }
+}
+
+TEST_F(S3Client, TakesNoErrorForARemoval) {
+  service_.answers = [](const auto&) {
+    return http::Response{200, {}, "<Error><Code>AccessDenied</Code></Error>"};
+  };
+  const auto said = problem_of([&] { client_.remove({"bucket", "a"}); });
+  EXPECT_NE(said.find("AccessDenied"), std::string::npos) << said;
 }
 
 TEST_F(S3Client, WritesOnlyUnderItsCondition) {

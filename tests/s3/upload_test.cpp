@@ -109,7 +109,7 @@ TEST_F(S3Upload, IsDoneOnlyIfTheServiceSaysSo) {
   service_.storage.write("a b", "old");
   const std::string start = "<?xml version=\"1.0\"?>\n" + std::string(600, ' ');
   for (const auto& [body, said] : std::map<std::string, std::string>{
-           {start + "<Error><Code>InvalidPart</Code></Error>", "join the parts: InvalidPart"},
+           {start + "<Error><Code>InvalidPart</Code></Error>", "answered 200: InvalidPart"},
            {"<html>log in</html>", "did not confirm that it joined the parts"},
            {start + "<CompleteMultipartUploadResult><ETag>", "did not confirm"},
            {"", "did not confirm"}}) {

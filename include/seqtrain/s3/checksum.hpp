@@ -114,8 +114,9 @@ inline std::string md5_of_parts(buckets::ByteSource& content, std::uint64_t size
 
 }  // namespace detail
 
-/// Returns an ETag without its quotes.
+/// Returns an ETag without its quotes and the mark `W/` of a proxy that compresses answers.
 inline std::string plain_etag(std::string_view etag) {
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
   if (etag.size() >= 2 && etag.starts_with('"') && etag.ends_with('"')) {
     etag = etag.substr(1, etag.size() - 2);
   }

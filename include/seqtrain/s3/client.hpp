@@ -132,7 +132,7 @@ class Client {
       http::Request request;
       request.url.target = "/?" + query;
       const auto response = session_->call(request, operation);
-      if (!response.succeeded()) session_->fail(response, operation);
+      session_->demand_success(response, operation);
       auto next = read_page(response, prefix, found);
       if (next == page && !page.empty()) {
         throw Error{"no more pages: the token of the page repeats", {.object = prefix.text()}};
@@ -164,10 +164,9 @@ class Client {
                        {token_header, token}};
     detail::add_condition(request, options);
     request.body = {bytes};
-    bool repeated = false;
-    const auto response = session_->call(request, operation, &repeated);
-    if (response.status == 412 && repeated) return own_write(operation, token);
-    if (!response.succeeded()) session_->fail(response, operation);
+    const auto response = session_->call(request, operation);
+    if (response.status == 412) return own_write(operation, token);
+    session_->demand_success(response, operation);
     confirm(response, bytes, checksum, uri);
     return {.uri = uri,
             .etag = plain_etag(response.find("ETag").value_or("")),
@@ -191,7 +190,9 @@ class Client {
           return range(object, begin, end, into);
         },
         [&](const http::Response& response) {
-          if (response.status == 412) {
+          const auto etag = plain_etag(response.find("ETag").value_or(object.etag));
+          const bool other = response.succeeded() && etag != object.etag;
+          if (response.status == 412 || other) {
             throw NotFound{"the object has been overwritten", {.object = object.uri.text()}};
           }
           if (!response.succeeded()) session_->fail(response, operation);
@@ -218,7 +219,7 @@ class Client {
     const Operation operation{uri, "s3:DeleteObject"};
     const auto response = session_->call(detail::object_request("DELETE", uri), operation);
     if (response.status == 404 && Problem::of(response).code != "NoSuchBucket") return;
-    if (!response.succeeded()) session_->fail(response, operation);
+    session_->demand_success(response, operation);
   }
 
   /// Throws unless the service has stored bytes as they were sent: it says so by a CRC-32C, or by
@@ -236,7 +237,8 @@ class Client {
     throw Error{"the service stored other bytes than were sent", {.object = uri.text()}};
   }
 
-  /// Returns the object if an earlier attempt has written it and the answer was lost.
+  /// Returns the object if an earlier attempt has written it and the answer was lost, or if the
+  /// request has come twice.
   [[nodiscard]] ObjectInfo own_write(const Operation& operation, const std::string& token) const {
     auto object = find(operation.uri);
     if (object && object->written_by == token) return *std::move(object);

@@ -111,6 +111,12 @@ class Session : public http::Calls<Session, Operation> {
 
   [[nodiscard]] const SessionOptions& options() const noexcept { return options_; }
 
+  /// Throws unless a request was carried out. Some errors come with the status 200.
+  void demand_success(const http::Response& response, const Operation& operation) const {
+    if (response.succeeded() && Problem::of(response).code.empty()) return;
+    fail(response, operation);
+  }
+
   /// Throws the error that an answer reports.
   [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
     const auto [code, message, named] = Problem::of(response);

@@ -51,14 +51,22 @@ class PartedUpload {
     parts_.resize((size + part_bytes_ - 1) / part_bytes_);
   }
 
+  /// Sends the file, and once more from its beginning if the service loses the upload.
   void run() {
-    begin();
-    try {
-      run_parallel(options_.threads, parts_.size(), [this](std::size_t i) { send(i); });
-      finish();
-    } catch (...) {
-      abort();
-      throw;
+    for (bool may_repeat = true;; may_repeat = false) {
+      begin();
+      try {
+        run_parallel(options_.threads, parts_.size(), [this](std::size_t i) { send(i); });
+        return finish();
+      } catch (const NotFound& error) {
+        abort();
+        if (!may_repeat) throw;
+        const auto& log = client_.log();
+        if (log) log(std::string{error.what()} + "; the upload begins again");
+      } catch (...) {
+        abort();
+        throw;
+      }
     }
   }
 
@@ -72,8 +80,8 @@ class PartedUpload {
     return std::min(part_bytes_, *file_.size() - i * part_bytes_);
   }
 
-  http::Response call(const http::Request& request, bool* repeated = nullptr) const {
-    return client_.session().call(request, operation_, repeated);
+  http::Response call(const http::Request& request) const {
+    return client_.session().call(request, operation_);
   }
 
   void begin() {
@@ -83,16 +91,17 @@ class PartedUpload {
                        {"x-amz-checksum-type", "FULL_OBJECT"},
                        {Client::token_header, token_}};
     const auto response = call(request);
-    if (!response.succeeded()) client_.session().fail(response, operation_);
+    client_.session().demand_success(response, operation_);
     upload_ = XmlReader::parse(response.body, where()).text_of("UploadId");
     if (upload_.empty()) throw Error{"the service opened no upload", where()};
+    done_ = 0;
   }
 
   void send(std::size_t i) {
     auto content = file_.part(i * part_bytes_, size_of(i));
     std::vector<std::byte> bytes(size_of(i));
     content.read(0, bytes);
-    parts_[i].checksum.update(bytes);
+    parts_[i].checksum = Crc32c{}.update(bytes);
     auto request = object_request(
         "PUT", operation_.uri,
         "partNumber=" + std::to_string(i + 1) + "&uploadId=" + http::percent_encode(upload_));
@@ -100,7 +109,7 @@ class PartedUpload {
                        {"x-amz-checksum-crc32c", http::base64_of(parts_[i].checksum.value())}};
     request.body = {bytes};
     const auto response = call(request);
-    if (!response.succeeded()) client_.session().fail(response, operation_);
+    client_.session().demand_success(response, operation_);
     Client::confirm(response, bytes, parts_[i].checksum, operation_.uri);
     parts_[i].etag = response.find("ETag").value_or("");
     if (!options_.progress) return;
@@ -131,20 +140,21 @@ class PartedUpload {
                        {"x-amz-checksum-crc32c", http::base64_of(whole.value())},
                        {"x-amz-checksum-type", "FULL_OBJECT"}};
     request.body = {http::bytes_of(body)};
-    bool repeated = false;
-    const auto response = call(request, &repeated);
     // While it joins, the service sends spaces after the status 200. An error may follow them.
-    const auto code = Problem::of(response).code;
-    if (response.status == 404 && repeated) {
-      static_cast<void>(client_.own_write(operation_, token_));
-    } else if (!response.succeeded()) {
-      client_.session().fail(response, operation_);
-    } else if (!code.empty()) {
-      throw Error{"the service could not join the parts: " + code, where()};
-    } else if (!is_joined(response)) {
-      throw Error{"the service did not confirm that it joined the parts", where()};
+    const auto response = call(request);
+    if (response.status != 404 || !is_done()) {
+      client_.session().demand_success(response, operation_);
+      if (!is_joined(response)) {
+        throw Error{"the service did not confirm that it joined the parts", where()};
+      }
     }
     check_stored(whole);
+  }
+
+  /// Tells whether this upload has been done already, so that the service has forgotten it.
+  [[nodiscard]] bool is_done() const {
+    const auto object = client_.find(operation_.uri);
+    return object && object->written_by == token_;
   }
 
   static bool is_joined(const http::Response& response) {
