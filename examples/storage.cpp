@@ -13,6 +13,7 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/storage/copy.hpp>
@@ -70,9 +71,10 @@ Arguments parse(std::span<char*> words) {
 }
 
 void list(const std::string& place, bool details, storage::Trees& trees) {
+  const bool on_terminal = ::isatty(STDOUT_FILENO) == 1;  // which no name may steer
   for (const auto& file : storage::list_files(place, trees)) {
     if (details) std::cout << file.size << '\t' << file.modified << '\t';
-    std::cout << file.place << '\n';
+    std::cout << (on_terminal ? shown(file.place) : file.place) << '\n';
   }
 }
 

