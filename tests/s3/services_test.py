@@ -62,7 +62,7 @@ def seaweedfs_command(directory, port):
     ports += [f"-{part}.port.grpc={free_port()}" for part in ("master", "volume", "filer", "s3")]
     ports += ["-s3.port.iceberg=0", "-s3.port.lance=0"]  # which would be at fixed ports
     return [str(Path(sys.executable).parent / "weed"), "server", f"-dir={directory}/weed", "-ip=127.0.0.1",
-            "-ip.bind=127.0.0.1", *ports, "-volume.max=30", "-master.volumeSizeLimitMB=64",
+            "-ip.bind=127.0.0.1", *ports, "-volume.max=100", "-master.volumeSizeLimitMB=64",
             "-s3", f"-s3.port={port}", f"-s3.config={directory}/s3.json"]
 
 
