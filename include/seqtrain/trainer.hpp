@@ -39,9 +39,9 @@ class Trainer {
         sink_{std::move(sink)} {}
 
   /// Trains and returns a report. Further arguments come in any order: a dev loader, on which the
-  /// model is evaluated after each epoch; observers, which receive events; metrics; a
-  /// `train::BestModel`; a `train::Checkpointer`, which replaces the checkpoints in the sink that
-  /// `options.checkpoint` asks for. Throws `InputError` if an option is out of range,
+  /// model is evaluated after each epoch; observers, which receive events and may end the fit;
+  /// metrics; a `train::BestModel`; a `train::Checkpointer`, which replaces the checkpoints in the
+  /// sink that `options.checkpoint` asks for. Throws `InputError` if an option is out of range,
   /// `train::Stopped` if `options.stop` is requested, `Error` if gradients are not finite, and
   /// passes on the exceptions of policies and arguments.
   template <class... Parts>
@@ -92,14 +92,16 @@ class Trainer {
     if (options.stop.stop_requested()) safe_point(fit, checkpointer, parts...);
     while (!fit.is_done()) {
       train_epoch(fit, checkpointer, parts...);
-      // Saved as it is: a longer run would continue inside an epoch that max_steps cuts short.
+      // Saved as it is: a longer run would continue inside an epoch that is cut short.
       const bool cut = fit.state.position.batch < loader_.batches_in(fit.state.position.epoch);
       if (cut) save(train::Moment::end, fit, checkpointer, parts...);
       end_epoch(fit, checkpointer, parts...);
       train::notify(fit.epoch_event(), parts...);
       if (cut) break;
       safe_point(fit, checkpointer, parts...);
-      if (fit.is_done()) save(train::Moment::end, fit, checkpointer, parts...);
+      if (!fit.is_done() && !train::should_stop(parts...)) continue;
+      save(train::Moment::end, fit, checkpointer, parts...);
+      break;
     }
     train::exchange_averages(optimizer_, model_);
     fit.apply_best(model_);
@@ -118,7 +120,7 @@ class Trainer {
       if (!window.add(batch)) return true;
       step(fit, window.batches(), of, parts...);
       safe_point(fit, checkpointer, parts...);
-      return fit.state.position.step < fit.length.steps;
+      return fit.state.position.step < fit.length.steps && !train::should_stop(parts...);
     });
     settle(fit, /*wait=*/true, parts...);
   }

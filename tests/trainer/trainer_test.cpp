@@ -350,6 +350,31 @@ TEST(Trainer, EndsEarlyWithoutPatience) {
   EXPECT_EQ(report.epoch_of_model, 2U);
 }
 
+/// Ends a fit after a step, or after an evaluation.
+struct Ender {
+  void on(const train::StepEnd& event) { ends |= event.step == step; }
+  void on(const train::EvalEnd& event) { ends |= event.epoch == epoch; }
+  [[nodiscard]] bool should_stop() const { return ends; }
+
+  std::int64_t step = 0, epoch = 0;
+  bool ends = false;
+};
+
+TEST(Trainer, EndsWhenAnObserverAsksForIt) {
+  const auto fit = [](Ender ender) {
+    auto trainer = make_trainer({1, 2, 3}, 1);
+    return trainer.fit({.epochs = 4}, FakeLoader{{1, -1}, 2}, ender);
+  };
+  const auto in_an_epoch = fit({.step = 4});
+  EXPECT_EQ(in_an_epoch.steps, 4);
+  EXPECT_EQ(in_an_epoch.epochs, 2);
+  EXPECT_EQ(in_an_epoch.dev.size(), 2U);
+  EXPECT_EQ(fit({.step = 6}).steps, 6);
+  EXPECT_EQ(fit({.step = 6}).dev.size(), 2U);
+  EXPECT_EQ(fit({.epoch = 1}).steps, 3);
+  EXPECT_EQ(fit({}).steps, 12);
+}
+
 TEST(Trainer, EndsWithTheBestModel) {
   auto first_epoch = make_trainer({1, 2, 3}, 1);
   (void)first_epoch.fit({.epochs = 1});

@@ -183,4 +183,14 @@ void notify(const Event& event, Observers&... observers) {
   (tell(observers, event), ...);
 }
 
+/// Tells whether an argument of `fit` asks to end it. An observer may have a `should_stop()`.
+template <class... Parts>
+bool should_stop(const Parts&... parts) {
+  const auto asks = [](const auto& part) {
+    if constexpr (requires { part.should_stop(); }) return part.should_stop();
+    return false;
+  };
+  return (asks(parts) || ...);
+}
+
 }  // namespace seqtrain::train

@@ -189,6 +189,12 @@ consteval void check_observer() {
                 "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
   static_assert(Observer<P> || CountsEvaluations<P> || !Observer<T>,
                 "an observer is const, but its on(event) is not");
+  static_assert(
+      !requires(T & observer) { observer.should_stop(); } ||
+          requires(const T& observer) {
+            { observer.should_stop() } -> std::same_as<bool>;
+          },
+      "an observer's should_stop() must be const and return a bool");
 }
 
 /// Fails to compile unless the model can be evaluated on the loader.
