@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/loader.hpp>
+
+#include "support/problem_of.hpp"
 
 namespace seqtrain::data {
 namespace {
@@ -66,6 +69,30 @@ TEST(BucketLoader, CountsAndNumbersItsBatches) {
     }
   }
   EXPECT_NE(batches_of(loader, 0), batches_of(loader, 1));
+}
+
+TEST(BucketLoader, RefusesAPlanThatDoesNotFitItsSet) {
+  const auto problem = [](const BatchPlan& plan) {
+    return tests::problem_of([&] {
+      BucketLoader loader{some_rows(3), {.plan_of = [&](std::int64_t) { return plan; }}};
+    });
+  };
+  const auto fitting = plan_in_order({2, 0, 1, 1}, 2);
+  BucketLoader loader{some_rows(3), {.plan_of = [&](std::int64_t) { return fitting; }}};
+  EXPECT_EQ(batches_of(loader, 0).size(), 2U);
+  EXPECT_EQ(problem({}), "the plan of epoch 0 has no batch");
+  EXPECT_EQ(problem(plan_in_order({0, 3}, 2)),
+            "the plan of epoch 0 has row 3, but the set has 3 rows, which count from 0");
+  const std::string offsets = "the plan of epoch 0 has offsets that are not in order or end after";
+  EXPECT_EQ(problem({{0, 1}, {0, 3}, {0}}), offsets + " its 2 rows");
+  EXPECT_EQ(problem({{0, 1}, {1, 0}, {0}}), offsets + " its 2 rows");
+  EXPECT_EQ(problem({{0, 1}, {}, {0}}), offsets + " its 2 rows");
+  EXPECT_EQ(problem({{0, 1}, {0, 2}, {1}}),
+            "the plan of epoch 0 has a batch without rows: group 1");
+  EXPECT_EQ(problem({{0, 1}, {0, 0, 2}, {0, 1}}),
+            "the plan of epoch 0 has a batch without rows: group 0");
+  EXPECT_EQ(tests::problem_of([] { (void)plan_in_order({0}, 0); }),
+            "batch_size: must be at least 1");
 }
 
 TEST(BucketLoader, BeginsAtAnyBatch) {

@@ -256,9 +256,11 @@ BatchPlan make_plan(const Lengths& lengths, const PlanOptions& options, std::uin
   return plan;
 }
 
-/// Returns the plan that takes rows in this order, in batches of at most `batch_size` rows.
+/// Returns the plan that takes rows in this order, in batches of at most `batch_size` rows. Throws
+/// `InputError` if that is 0.
 [[nodiscard]] inline BatchPlan plan_in_order(std::vector<std::uint32_t> rows,
                                              std::size_t batch_size) {
+  if (batch_size == 0) throw InputError{"must be at least 1", {.object = "batch_size"}};
   BatchPlan plan{.rows = std::move(rows), .offsets = {}, .order = {}};
   plan.offsets = detail::cut_by_count(plan.rows.size(), batch_size);
   plan.order = detail::first_numbers(plan.offsets.size() - 1);

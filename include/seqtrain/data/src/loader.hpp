@@ -114,11 +114,40 @@ SEQTRAIN_SEPARATE OrderedWorkers<Batch> BucketLoader::epoch(std::int64_t epoch,
           }};
 }
 
+namespace detail {
+
+/// Throws `Error` unless a plan of the program's own has batches, each with rows of the set.
+inline void check_plan(const BatchPlan& plan, std::size_t rows, std::int64_t epoch) {
+  const auto demand = [&](bool holds, const std::string& problem) {
+    if (!holds) throw Error{"the plan of epoch " + std::to_string(epoch) + " " + problem};
+  };
+  demand(plan.size() > 0, "has no batch");
+  demand(!plan.offsets.empty() && plan.offsets.back() <= plan.rows.size() &&
+             std::ranges::is_sorted(plan.offsets),
+         "has offsets that are not in order or end after its " + std::to_string(plan.rows.size()) +
+             " rows");
+  for (const std::uint32_t group : plan.order) {
+    demand(group + std::size_t{1} < plan.offsets.size() &&
+               plan.offsets[group] < plan.offsets[group + 1],
+           "has a batch without rows: group " + std::to_string(group));
+  }
+  for (const std::uint32_t row : plan.rows) {
+    demand(row < rows, "has row " + std::to_string(row) + ", but the set has " +
+                           std::to_string(rows) + " rows, which count from 0");
+  }
+}
+
+}  // namespace detail
+
 SEQTRAIN_SEPARATE const BatchPlan& BucketLoader::plan(std::int64_t epoch) {
   if (planned_epoch_ != epoch) {
-    plan_ = options_.plan_of ? options_.plan_of(epoch)
-                             : make_plan(set_->lengths(), options_.plan, options_.seed,
-                                         static_cast<std::uint64_t>(epoch));
+    if (options_.plan_of) {
+      plan_ = options_.plan_of(epoch);
+      detail::check_plan(plan_, set_->size(), epoch);
+    } else {
+      plan_ = make_plan(set_->lengths(), options_.plan, options_.seed,
+                        static_cast<std::uint64_t>(epoch));
+    }
     planned_epoch_ = epoch;
   }
   return plan_;
