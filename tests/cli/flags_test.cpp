@@ -54,6 +54,25 @@ Parsed parse(std::vector<const char*> arguments) {
   return parsed;
 }
 
+TEST(Flags, RefuseANameThatNobodyCouldGive) {
+  const auto problem = [](const std::string& name) {
+    double value = 0;
+    Flags flags{"program", "does something"};
+    return tests::problem_of([&] { flags.add(name, value, ""); });
+  };
+  for (const char* const name : {"", "--alpha", "-", "second_rate", "Alpha", "a b", "a=b"}) {
+    EXPECT_EQ(problem(name), "'" + std::string{name} +
+                                 "': is no name of a flag; use small letters, digits and - between "
+                                 "them, without the -- before it");
+  }
+  std::int64_t epochs = 1, others = 1;
+  Flags flags{"program", "does something"};
+  flags.add("epochs", epochs, "").add("num-train-epochs", others, "");
+  EXPECT_EQ(tests::problem_of([&] { flags.add_for_training(); }),
+            "--num-train-epochs: is another name of --epochs; give a flag of your own another "
+            "name");
+}
+
 TEST(Flags, TheValueOfAProgramCountsAsAChange) {
   double rate = 5e-5;
   Flags flags{"program", "does something"};

@@ -185,6 +185,10 @@ SEQTRAIN_SEPARATE Flags& Flags::add_for_training() {
   section("Other names, which Hugging Face's Trainer has");
   for (const auto& [name, own] : other_names) {
     if (find(own) == nullptr) continue;
+    if (find(name) != nullptr) {
+      throw Error{"--" + std::string{name} + ": is another name of --" + std::string{own} +
+                  "; give a flag of your own another name"};
+    }
     state_->names.add(std::string{name}, std::string{own});
     state_->add_name(name, "--" + std::string{own});
   }
@@ -197,6 +201,14 @@ SEQTRAIN_SEPARATE Flags& Flags::add_for_training() {
 
 SEQTRAIN_SEPARATE Flags& Flags::remember(const std::string& name,
                                          std::function<std::string()> text) {
+  const auto fits = [](char c) {
+    return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9') || c == '-';
+  };
+  if (name.empty() || name.front() == '-' || !std::ranges::all_of(name, fits)) {
+    throw Error{"'" + name +
+                "': is no name of a flag; use small letters, digits and - between "
+                "them, without the -- before it"};
+  }
   if (find(name) != nullptr) {
     throw Error{"--" + name + ": is declared twice; give a flag of your own another name"};
   }
