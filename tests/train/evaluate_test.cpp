@@ -269,6 +269,44 @@ TEST(Evaluate, GivesALanguageModelItsPerplexity) {
   EXPECT_EQ(empty_report(model).figures.at(0).name, "perplexity");
 }
 
+/// A regression whose second output is for metrics alone.
+struct TwoOutputs : NumberModel {
+  metrics::Logits logits(const NumberBatch& batch) {
+    metrics::Logits outputs(batch.rows, 2);
+    outputs.col(0) = NumberModel::logits(batch).col(0);
+    outputs.col(1).setConstant(7);
+    return outputs;
+  }
+};
+
+struct SecondOutput {
+  static constexpr std::string_view name = "second";
+  void add(const metrics::Logits& outputs, std::span<const float>) { last = outputs(0, 1); }
+  void merge(const SecondOutput& other) { last = other.last; }
+  [[nodiscard]] double value() const { return last; }
+  float last = 0;
+};
+
+TEST(Evaluate, LeavesFurtherOutputsOfARegressionToMetrics) {
+  NumberModel one;
+  TwoOutputs model;
+  NumberLoader loader;
+  std::int64_t columns = 0;
+  struct Columns {
+    void on(const EvalPredictions& event) { *columns = event.logits.cols(); }
+    std::int64_t* columns;
+  } observer{&columns};
+  SecondOutput second;
+  const auto expected = evaluate(one, loader, {.split = "dev"});
+  const auto report = evaluate(model, loader, {.split = "dev"}, second, observer);
+  EXPECT_EQ(columns, 1);
+  ASSERT_EQ(report.figures.size(), expected.figures.size() + 1);
+  for (std::size_t i = 0; i < expected.figures.size(); ++i) {
+    EXPECT_EQ(report.figures[i].value, expected.figures[i].value);
+  }
+  EXPECT_EQ(report.figures.back().value, 7);
+}
+
 TEST(Evaluate, GivesAModelWithoutPredictionsItsLossAlone) {
   using tests::LossModel;
   static_assert(ScoredByLoss<LossModel> && !Classifier<LossModel> && !LanguageModel<LossModel>);

@@ -133,15 +133,17 @@ class Scoring {
   /// Scores batches. Calls `tell` for each with an `EvalPredictions` whose split is empty.
   template <class B, class Tell>
   void add(M& model, std::span<const B> batches, const Tell& tell) {
-    const auto take = [&](const auto& logits, const B& batch) {
-      score(logits, batch);
-      const metrics::RowLosses losses = losses_of(model, logits, batch);
+    const auto take = [&](const auto& outputs, const B& batch) {
+      score(outputs, batch);
+      const metrics::RowLosses losses = losses_of(model, outputs, batch);
       loss_.add(losses);
-      if constexpr (std::same_as<std::remove_cvref_t<decltype(logits)>, metrics::Logits>) {
-        not_finite_ += logits.rows() - logits.array().isFinite().rowwise().all().count();
-        auto event = predictions(logits, batch);
-        event.losses = losses.losses;
-        tell(event);
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(outputs)>, metrics::Logits>) {
+        not_finite_ += outputs.rows() - outputs.array().isFinite().rowwise().all().count();
+        with_values(outputs, batch, [&](const metrics::Logits& logits) {
+          auto event = predictions(logits, batch);
+          event.losses = losses.losses;
+          tell(event);
+        });
       }
     };
     if constexpr (AnswersWindows<M>) {
@@ -177,11 +179,29 @@ class Scoring {
     return event;
   }
 
-  template <class Logits, class B>
-  void score(const Logits& logits, const B& batch) {
-    evaluation_.add(logits, batch.labels, targets_of(batch));
+  /// Calls `use` with the outputs that are the predicted values. In a regression these are the
+  /// first ones of a row: a model may have further outputs, such as a variance, which only metrics
+  /// take.
+  template <class Outputs, class B, class Use>
+  void with_values(const Outputs& outputs, const B& batch, const Use& use) const {
+    if constexpr (std::same_as<Outputs, metrics::Logits>) {
+      const auto targets = static_cast<Eigen::Index>(targets_of(batch).size());
+      const Eigen::Index values = outputs.rows() == 0 ? 0 : targets / outputs.rows();
+      const bool has_more = values > 0 && outputs.cols() > values;
+      if (has_more && type_ == ProblemType::regression) {
+        return use(metrics::Logits{outputs.leftCols(values)});
+      }
+    }
+    use(outputs);
+  }
+
+  template <class Outputs, class B>
+  void score(const Outputs& outputs, const B& batch) {
+    with_values(outputs, batch, [&](const auto& values) {
+      evaluation_.add(values, batch.labels, targets_of(batch));
+    });
     for_each_metric(own_, [&](auto& metric) {
-      metrics::count(metric, type_, logits, batch.labels, targets_of(batch));
+      metrics::count(metric, type_, outputs, batch.labels, targets_of(batch));
     });
   }
 
