@@ -6,9 +6,11 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 
 #include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/own_head.hpp>
 #include <seqtrain/model/token_pooling.hpp>
@@ -140,6 +142,57 @@ TEST(OwnHead, TakesTheStatesOfAllTokens) {
   }
 }
 
+/// A head with dropout by torch's own module.
+struct WithDropout : torch::nn::Module {
+  WithDropout(std::int64_t hidden_size, std::int64_t labels)
+      : dropout{register_module("dropout", torch::nn::Dropout(0.5))},
+        outer{register_module("outer", torch::nn::Linear(hidden_size, labels))} {}
+
+  at::Tensor forward(const at::Tensor& pooled) { return outer(dropout(pooled)); }
+
+  torch::nn::Dropout dropout;
+  torch::nn::Linear outer;
+};
+
+TEST(OwnHead, HasTheDropoutOfItsStep) {
+  const tests::MadeCheckpoint checkpoint;
+  auto options = options_with(Pooling::mean);
+  options.head = own_head<WithDropout>();
+  for (const bool autograd : {false, true}) {
+    options.autograd = autograd;
+    auto model = load_classifier(checkpoint.path(), options);
+    auto batch = tests::MadeCheckpoint::batch(0);
+    const auto loss = [&](std::int64_t index) {
+      batch.index = index;
+      return static_cast<double>(model.accumulate(batch, 1));
+    };
+    const double first = loss(0), second = loss(1);
+    EXPECT_NE(first, second);
+    EXPECT_EQ(loss(0), first);
+    EXPECT_EQ(loss(1), second);
+    EXPECT_TRUE(model.logits(batch) == model.logits(batch));
+  }
+}
+
+/// Returns numbers of another shape.
+struct Misshapen : TwoLayers {
+  using TwoLayers::TwoLayers;
+  at::Tensor forward(const at::Tensor& pooled) { return TwoLayers::forward(pooled).select(1, 0); }
+};
+
+TEST(OwnHead, IsRefusedIfItDoesNotReturnARowForEachRow) {
+  const tests::MadeCheckpoint checkpoint;
+  auto options = options_with(Pooling::mean);
+  options.head = own_head<Misshapen>();
+  auto model = load_classifier(checkpoint.path(), options);
+  const auto batch = tests::MadeCheckpoint::batch(0);
+  const std::string rows = std::to_string(batch.rows);
+  EXPECT_EQ(tests::problem_of([&] { (void)model.accumulate(batch, 1); }),
+            "head: must return a row of numbers for each of the " + rows +
+                " rows that it takes, Float of the shape [" + rows +
+                ", outputs], but returns Float of the shape [" + rows + "]");
+}
+
 /// A decoder pools the last token, unless it is asked for the mean or for all tokens.
 TEST(OwnHead, TakesTheStatesOfADecodersTokens) {
   const auto load = [](Pooling pooling) {
@@ -209,6 +262,10 @@ TEST(OwnHead, IsSavedAndReadAgain) {
   const auto batch = tests::MadeCheckpoint::batch(0);
   EXPECT_TRUE(model.logits(batch) == again.logits(batch));
   EXPECT_TRUE(again.load_report().fresh.empty());
+  const auto plain = load_classifier(directory.path(), {.labels = {"a", "b", "c"}});
+  const auto problem =
+      tests::problem_of([&] { check_trained(plain.load_report(), directory.path()); });
+  EXPECT_NE(problem.find("has a head of a program's own"), std::string::npos) << problem;
 }
 
 /// A head with running statistics, a counter among them, and a parameter that does not learn.

@@ -9,10 +9,12 @@
 
 #include <c10/core/Device.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/own_head.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/weights/model_class.hpp>
 
@@ -74,6 +76,14 @@ std::string describe(const M& model, const ClassifierOptions& options) {
 /// Throws `InputError` if the model in a directory, which is to predict, lacks some parameters.
 inline void check_trained(const LoadReport& report, const std::filesystem::path& directory) {
   if (report.fresh.empty()) return;
+  const auto is_of_own_head = [](const std::string& name) {
+    return name.starts_with(own_head_prefix);
+  };
+  if (std::ranges::any_of(report.left_out, is_of_own_head)) {
+    throw InputError{"has a head of a program's own, which only that program computes",
+                     {.object = directory.string()},
+                     "predict by that program: predictions.jsonl has those of its dev file"};
+  }
   throw weights::not_trained(directory, report.wrapper + report.fresh.front());
 }
 

@@ -42,8 +42,14 @@ struct ReplacedHead {
     for (const auto& [name, value] : head->parameters()) maker.adopt(prefix + name, value);
   }
 
-  at::Tensor operator()(const at::Tensor& pooled, Dropout&) const {
-    return head->forward(pooled.to(at::kFloat), at::GradMode::is_enabled());
+  /// Computes the head's outputs. In a training step torch's generator has a seed that depends on
+  /// the step alone, so that dropout of the head's own repeats in a resumed run.
+  at::Tensor operator()(const at::Tensor& pooled, Dropout& dropout) const {
+    std::optional<tensor::SeededGenerator> seeded;
+    if (dropout.seed()) seeded.emplace(~*dropout.seed(), pooled.device());
+    at::Tensor outputs = head->forward(pooled.to(at::kFloat), at::GradMode::is_enabled());
+    check_outputs(outputs, pooled.size(0));
+    return outputs;
   }
 
   [[nodiscard]] bool takes_tokens() const { return takes_all; }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,9 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/model/nn/pooling.hpp>
 
 namespace seqtrain::model {
@@ -83,6 +86,24 @@ template <class Module>
                 return std::make_shared<HeadOfModule<Module>>(std::move(module));
               },
           .pooling = pooling};
+}
+
+/// Throws `Error` unless a head of the program's own has returned numbers for each of its rows.
+inline void check_outputs(const at::Tensor& outputs, std::int64_t rows) {
+  if (outputs.defined() && outputs.dim() >= 2 && outputs.size(0) == rows &&
+      outputs.is_floating_point()) {
+    return;
+  }
+  std::ostringstream form;
+  if (outputs.defined()) {
+    form << c10::toString(outputs.scalar_type()) << " of the shape " << outputs.sizes();
+  } else {
+    form << "no tensor";
+  }
+  throw Error{"must return a row of numbers for each of the " + std::to_string(rows) +
+                  " rows that it takes, Float of the shape [" + std::to_string(rows) +
+                  ", outputs], but returns " + form.str(),
+              {.object = "head"}};
 }
 
 /// The head that returns the hidden states which it takes.

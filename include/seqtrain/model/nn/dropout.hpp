@@ -32,7 +32,10 @@ class Dropout {
   Dropout() = default;
 
   Dropout(std::uint64_t seed, c10::Device device)
-      : generator_{tensor::make_generator(seed, device)} {}
+      : seed_{seed}, generator_{tensor::make_generator(seed, device)} {}
+
+  /// Returns the seed of the masks, or nothing in an evaluation.
+  [[nodiscard]] std::optional<std::uint64_t> seed() const { return seed_; }
 
   /// Tells whether dropout with this probability drops anything.
   [[nodiscard]] bool active(double probability) const { return generator_ && probability > 0; }
@@ -58,6 +61,7 @@ class Dropout {
     return keep.bernoulli_(1 - probability, generator_).div_(1 - probability);
   }
 
+  std::optional<std::uint64_t> seed_;
   std::optional<at::Generator> generator_;
 };
 
