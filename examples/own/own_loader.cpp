@@ -37,8 +37,7 @@ data::BucketLoader mixture(experiment::Run& run, const std::string& file) {
   data::EncodedSet set = run.take_train_set();
   const data::EncodedSet other = run.encode(file);
   options.plan_of = [first = lengths_of(set), second = lengths_of(other), of = options.plan,
-                     seed = options.seed](std::int64_t number) {
-    const auto epoch = static_cast<std::uint64_t>(number);
+                     seed = options.seed](std::uint64_t epoch) {
     return in_turns(data::make_plan(first, of, seed, epoch),
                     data::make_plan(second, of, seed, epoch));
   };
@@ -50,7 +49,9 @@ int main(int argc, char** argv) {
   std::string file = "examples/data/nli/dev.jsonl";
   const experiment::ProgramOptions options{
       .name = "own_loader", .add_flags = [&](auto& flags) {
-        flags.add("second-file", file, "the file that every second batch is taken from");
+        flags
+            .role(cli::leaves_results_alone)  // a run resumes with another path to equal contents
+            .add("second-file", file, "the file that every second batch is taken from");
       }};
   return experiment::run(argc, argv, options, [&](experiment::Run& run) {
     auto model = run.model();

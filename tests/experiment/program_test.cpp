@@ -167,6 +167,12 @@ TEST_F(ExperimentProgram, ScoredByItsLossLeavesNoPredictions) {
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / "job"));
 }
 
+TEST_F(ExperimentProgram, RefusesAnEmptyNameOfAFile) {
+  const auto [code, said] = start([](experiment::Run& run) { (void)run.encode(""); }, {});
+  EXPECT_EQ(code, cli::wrong_input);
+  EXPECT_NE(said.find("run.encode is given no file"), std::string::npos) << said;
+}
+
 TEST_F(ExperimentProgram, ScoredByItsLossHasNoAccuracy) {
   cli::TrainFlags defaults;
   defaults.metric_for_best_model = "accuracy";

@@ -12,6 +12,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/selection.hpp>
 
 namespace seqtrain::train {
@@ -48,6 +49,8 @@ struct FitOptions {
   /// Options of checkpoints in the trainer's sink, which must be a `Store`. By default there are
   /// none.
   CheckpointOptions checkpoint = {};
+  /// Further values that a resumed run must repeat, such as checksums of files.
+  Pairs more_settings = {};
   /// When a stop is requested, the fit finishes its step, saves if it keeps checkpoints, and throws
   /// `Stopped`.
   std::stop_token stop = {};

@@ -26,6 +26,7 @@
 #include <seqtrain/experiment/open_run.hpp>
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/experiment/run.hpp>
+#include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/experiment/save.hpp>
 #include <seqtrain/experiment/src/watch.hpp>
 #include <seqtrain/optim/make.hpp>
@@ -46,10 +47,12 @@ struct Run::State {
   cli::StopSignals signals;
   Examples examples;
   Watch watch;
+  train::Pairs encoded = {};  ///< checksums of the files that `Run::encode` has read
   page::RunPageOptions page = {};
   bool model_taken = false;
   bool examples_taken = false;
   bool sink_taken = false;
+  bool optimizer_made = false;
   bool fitted = false;
 
   explicit State(const Program& of)
@@ -148,6 +151,11 @@ SEQTRAIN_SEPARATE data::EncodedSet Run::take_train_set() {
 }
 
 SEQTRAIN_SEPARATE data::EncodedSet Run::encode(const std::string& file) {
+  if (file.empty()) {
+    throw InputError{"run.encode is given no file: a flag of the program's own may be empty"};
+  }
+  state_->encoded.emplace_back("encoded file " + std::to_string(state_->encoded.size() + 1),
+                               fingerprint_of_examples(file, flags().read_options()));
   FileEncoder encode{flags(), tokenizer(), labels(), state_->max_length, log()};
   if (flags().texts_apart) encode.set_texts(data::Texts::apart);
   return state_->program.processes.encode_once(encode, file).set;
@@ -209,6 +217,7 @@ SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
       parameters, [](const auto& parameter) { return parameter.gradient.defined(); });
   cli::require(learns || !flags().freeze_encoder, "freeze-encoder",
                "leaves nothing to train: the model has no head");
+  state_->optimizer_made = true;
   return {optim::make(flags().optimizer(), parameters), flags().ema_decay};
 }
 
@@ -220,6 +229,8 @@ SEQTRAIN_SEPARATE void Run::check_scoring(bool has_predictions) const {
 }
 
 SEQTRAIN_SEPARATE data::BucketLoader Run::begin_fit(const data::Shard& shard) {
+  cli::require(state_->optimizer_made || !state_->program.parser.is_given("optim"), "optim",
+               "chooses nothing: the program has an optimizer of its own");
   if (is_first()) {
     state_->watch.observers() = open_run(state_->program, state_->prepared, std::move(state_->page),
                                          state_->watch.predictions());
@@ -228,7 +239,9 @@ SEQTRAIN_SEPARATE data::BucketLoader Run::begin_fit(const data::Shard& shard) {
 }
 
 SEQTRAIN_SEPARATE train::FitOptions Run::fit_options(std::stop_token stop) const {
-  return flags().fit_options(state_->prepared.replicas, std::move(stop));
+  auto options = flags().fit_options(state_->prepared.replicas, std::move(stop));
+  options.more_settings = state_->encoded;
+  return options;
 }
 
 SEQTRAIN_SEPARATE dist::SharedCheckpointer Run::checkpointer() {
@@ -311,7 +324,7 @@ SEQTRAIN_SEPARATE void Run::finish(const std::stop_token& stop) {
     return;
   }
   const auto& started_as = state_->program.parser.started_as();
-  log().lines(flags().scored_by_loss
+  log().lines(flags().scored_by_loss || state_->program.head
                   ? page_line(prepared.directory)
                   : next_commands(started_as, prepared.directory, state_->examples.dev_file));
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -47,6 +49,7 @@ SEQTRAIN_SEPARATE Pairs FitOptions::settings() const {
       pairs.emplace_back(name, exact(value));
     }
   }
+  std::ranges::copy(more_settings, std::back_inserter(pairs));
   return pairs;
 }
 
