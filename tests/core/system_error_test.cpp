@@ -64,6 +64,9 @@ TEST(SentenceOf, HasNoStackTrace) {
   EXPECT_EQ(sentence_of(torch),
             "LibTorch fails: fake does not support events; another --device or --precision may "
             "work");
+  const std::runtime_error shapes{
+      "mat1 and mat2 shapes cannot be multiplied\nException raised from mm at x.cpp:1"};
+  EXPECT_EQ(sentence_of(shapes), "LibTorch fails: mat1 and mat2 shapes cannot be multiplied");
   EXPECT_EQ(sentence_of(std::runtime_error{"two\nlines"}), "two\nlines");
 }
 

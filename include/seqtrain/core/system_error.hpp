@@ -72,9 +72,12 @@ template <class E = Error>
   }
   const std::string_view text = error.what();
   const std::size_t trace = text.find("\nException raised from ");  // LibTorch's
-  return trace == text.npos ? std::string{text}
-                            : "LibTorch fails: " + std::string{text.substr(0, trace)} +
-                                  "; another --device or --precision may work";
+  if (trace == text.npos) return std::string{text};
+  const std::string problem{text.substr(0, trace)};
+  const auto is_about = [&](const char* word) { return problem.find(word) != problem.npos; };
+  const bool is_of_shapes = is_about("shape") || is_about("size") || is_about("dimension");
+  return "LibTorch fails: " + problem +
+         (is_of_shapes ? "" : "; another --device or --precision may work");
 }
 
 }  // namespace seqtrain

@@ -26,7 +26,7 @@
 namespace seqtrain::model {
 namespace detail {
 
-/// Throws `InputError` unless a loss has returned one number for each row.
+/// Throws `Error` unless a loss has returned one number for each row.
 inline at::Tensor checked(at::Tensor numbers, std::int64_t rows, const std::string& what) {
   const bool is_row = numbers.defined() && numbers.dim() == 1 && numbers.size(0) == rows;
   if (is_row && numbers.is_floating_point()) return numbers;
@@ -38,11 +38,12 @@ inline at::Tensor checked(at::Tensor numbers, std::int64_t rows, const std::stri
   } else {
     form << "a tensor of the shape " << numbers.sizes();
   }
-  throw InputError{"must return the " + what + " of each of " + std::to_string(rows) +
-                       " rows, floating-point numbers of the shape [" + std::to_string(rows) +
-                       "], but returns " + form.str(),
-                   {.object = "loss"},
-                   "take the mean over the labels only"};
+  const bool has_labels = numbers.defined() && numbers.dim() == 2 && numbers.size(0) == rows;
+  throw Error{"must return the " + what + " of each of " + std::to_string(rows) +
+                  " rows, floating-point numbers of the shape [" + std::to_string(rows) +
+                  "], but returns " + form.str(),
+              {.object = "loss"},
+              has_labels ? "take the mean over the labels only" : ""};
 }
 
 inline std::vector<double> numbers(const at::Tensor& tensor) {
