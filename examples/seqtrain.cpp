@@ -132,6 +132,11 @@ int print_version() {
 
 int print_cmake_prefix() {
   const fs::path prefix = own_directory().parent_path();
+  if (fs::exists(prefix / "CMakeCache.txt")) {  // the tree of a build, which is installed first
+    char flag[] = "--cmake-prefix";
+    char* words[] = {flag};
+    return start(*std::ranges::find(subcommands, "run", &Subcommand::name), words);
+  }
   if (!fs::exists(prefix / "share/cmake/seqtrain")) {
     return fail(failed, prefix.string() + " holds no CMake files of an installed seqtrain");
   }

@@ -3,6 +3,8 @@
 
 Arguments: build directory, directory of the sources, C++ compiler, and a compiler of another kind or an empty text.
 """
+import fcntl
+import hashlib
 import os
 import pathlib
 import shutil
@@ -88,6 +90,41 @@ class OwnProject(unittest.TestCase):
         self.assertEqual(absent.returncode, 2)
         self.assertIn("no-such-compiler is not there", absent.stderr)
         self.assertIn("apt-get install", absent.stderr)
+
+    def test_5_the_tree_of_a_build_is_installed_first(self):
+        command = BUILD.resolve() / "examples/seqtrain"
+        prefix = self.call(command, "--cmake-prefix")
+        self.assertEqual((prefix.returncode, prefix.stdout), (0, f"{BUILD.resolve() / 'prefix'}\n"), prefix.stderr)
+        self.assertTrue((BUILD / "prefix/lib/libseqtrain.a").is_file())
+        (self.here / "seven.cpp").write_text("int main() { return 7; }\n")
+        ended = self.call(command, "run", "--debug", "seven.cpp")
+        self.assertEqual(ended.returncode, 7, ended.stderr)
+        unbuilt = self.here / "unbuilt"
+        shutil.copytree(SOURCE / "examples/seqtrain", unbuilt / "examples")
+        shutil.copy(command, unbuilt / "examples/seqtrain")
+        (unbuilt / "CMakeCache.txt").write_text("")
+        for words in (["--cmake-prefix"], ["run", "seven.cpp"]):
+            refused = self.call(unbuilt / "examples/seqtrain", *words)
+            self.assertEqual(refused.returncode, 2, words)
+            self.assertIn("unbuilt has no library for programs yet", refused.stderr)
+            self.assertIn("--target seqtrain_library", refused.stderr)
+
+    def test_6_a_program_waits_for_its_own_compiler_only(self):
+        for name in ("one.cpp", "two.cpp"):
+            (self.here / name).write_text("int main() {}\n")
+            ended = self.seqtrain("run", "--debug", name)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+        folder = hashlib.md5(str((self.here / "one.cpp").resolve()).encode()).hexdigest()
+        [path] = (self.here / "cache").glob(f"seqtrain/run/*/programs/{folder}/lock")
+        with path.open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            other = self.seqtrain("run", "--debug", "two.cpp")
+            self.assertEqual((other.returncode, other.stderr), (0, ""))
+            with subprocess.Popen([self.prefix / "bin/seqtrain", "run", "--debug", "one.cpp"], cwd=self.here, text=True,
+                                  stderr=subprocess.PIPE, env=self.environment) as waiting:
+                self.assertEqual(waiting.stderr.readline(), "waits for another run of one.cpp that compiles it\n")
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                self.assertEqual(waiting.wait(), 0)
 
     @unittest.skipUnless(OTHER_COMPILER, "no compiler of another kind")
     def test_4_a_library_of_another_compiler_is_refused(self):
