@@ -379,7 +379,8 @@ bool is_turned_away(std::uint16_t port) {
     idle.end_sending();
     return idle.is_closed();
   } catch (const std::system_error& error) {
-    return error.code() == std::errc::connection_refused;
+    if (error.code() != std::errc::connection_refused) throw;
+    return true;
   }
 }
 
