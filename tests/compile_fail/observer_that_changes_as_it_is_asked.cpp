@@ -8,9 +8,13 @@ using namespace seqtrain::tests;
 struct Observer {
   void on(const seqtrain::train::StepEnd&) {}
 #ifdef MISTAKE
-  bool should_stop() { return false; }
+  bool should_stop() {
+    return false;
+  }
 #else
-  bool should_stop() const { return false; }
+  bool should_stop() const {
+    return false;
+  }
 #endif
 };
 

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/storage/scheme.hpp>
 #include <seqtrain/tensor/operators.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 #include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
@@ -36,10 +39,10 @@ class ExperimentProgram : public testing::Test {
     for (const char* const flag : {"--train-file=", "--dev-file="}) {
       words.push_back(flag + data.string());
     }
-    for (const char* const flag :
-         {"--fraction-of-train-data=0.05", "--max-length=16", "--max-steps=1"}) {
+    for (const char* const flag : {"--fraction-of-train-data=0.05", "--max-length=16"}) {
       words.emplace_back(flag);
     }
+    words.insert(words.end(), flags_.begin(), flags_.end());
     words.push_back("--output-dir=" + (directory_ / "run").string());
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());
@@ -48,6 +51,7 @@ class ExperimentProgram : public testing::Test {
     return {code, testing::internal::GetCapturedStderr()};
   }
 
+  std::vector<std::string> flags_{"--max-steps=1"};
   tests::TemporaryDirectory directory_;
 };
 
@@ -165,6 +169,51 @@ TEST_F(ExperimentProgram, ScoredByItsLossLeavesNoPredictions) {
     EXPECT_TRUE(std::filesystem::exists(directory_ / "run" / file)) << file;
   }
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / "job"));
+}
+
+/// An optimizer that leaves everything as it is.
+struct Idle {
+  using parameter_type = tensor::Parameter;
+  void step(std::span<const tensor::Parameter>, const optim::Step&) {}
+  [[nodiscard]] static double learning_rate() { return 1; }
+  struct Nothing {
+    [[nodiscard]] static std::span<const weights::TensorView> views() { return {}; }
+  };
+  [[nodiscard]] static Nothing state() { return {}; }
+  void load_state(std::span<const weights::TensorView>, std::span<const tensor::Parameter>) {}
+};
+
+TEST_F(ExperimentProgram, RefusesAFlagOfAnOptimizerThatItReplaces) {
+  flags_.emplace_back("--optim=lion");
+  const auto [code, said] = start([](experiment::Run& run) {
+    run.fit(Trainer{run.model(), Idle{}, run.batches(), run.sink()});
+  });
+  EXPECT_EQ(code, cli::wrong_input);
+  EXPECT_NE(said.find("--optim: chooses nothing: the program has an optimizer of its own"),
+            std::string::npos)
+      << said;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+}
+
+TEST_F(ExperimentProgram, ResumesWithTheContentsOfTheFilesThatItEncodes) {
+  const auto further = directory_ / "further.jsonl";
+  const auto train = [&](const char* text, const std::vector<std::string>& flags) {
+    tests::write_file(further, std::string{R"({"gold_label": "neutral", "sentence1": ")"} + text +
+                                   R"(", "sentence2": "b"})" + "\n");
+    flags_ = flags;
+    return start([&](experiment::Run& run) {
+      (void)run.encode(further.string());
+      run.fit(run.trainer());
+    });
+  };
+  const auto [code, said] = train("a", {"--max-steps=1", "--keep-last-checkpoint"});
+  EXPECT_EQ(code, cli::done) << said;
+  const std::vector<std::string> longer{"--max-steps=2", "--resume=auto"};
+  const auto [other_code, other_said] = train("c", longer);
+  EXPECT_EQ(other_code, cli::wrong_input);
+  EXPECT_NE(other_said.find("encoded file 1"), std::string::npos) << other_said;
+  const auto [same_code, same_said] = train("a", longer);
+  EXPECT_EQ(same_code, cli::done) << same_said;
 }
 
 TEST_F(ExperimentProgram, RefusesAnEmptyNameOfAFile) {
