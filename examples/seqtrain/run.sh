@@ -60,12 +60,16 @@ find_prefix() {
     fail "$build has no library for programs yet; build it by cmake --build $build --target seqtrain_library"
   prefix=$build/prefix
   mkdir -p "$prefix" || fail "$prefix cannot be written, and the build is installed there"
-  exec 9>"$prefix/.lock"
-  wait_for_lock 9 "another program that installs the build"
+  # Programs that compile share this lock until they start, and one that installs has it alone.
+  exec 7>"$prefix/.lock"
+  wait_for_lock 7 "programs that compile with the build"
+  # The headers are those of the sources, so the library must be too.
+  quietly "$prefix/.log" cmake --build "$build" --target seqtrain_library ||
+    fail "the library of $build does not compile; see above"
   # Without a component it would also install the programs, with LibTorch, in a build that makes packages.
   quietly "$prefix/.log" cmake --install "$build" --prefix "$prefix" --component Unspecified ||
     fail "the build cannot be installed into $prefix; see above"
-  exec 9>&-
+  flock -s 7
   export CXX=${CXX-$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")}
 }
 
@@ -88,7 +92,7 @@ find_prefix
 need cmake
 need "${CXX:-c++}"
 
-work=${XDG_CACHE_HOME:-$HOME/.cache}/seqtrain/run/$(printf %s "$prefix ${CXX-}" | md5sum | cut -c-12)-$type
+work=${XDG_CACHE_HOME:-$HOME/.cache}/seqtrain/run/$(printf %s "$prefix ${CXX-} ${CXXFLAGS-}" | md5sum | cut -c-12)-$type
 headers=$work/headers
 program=$work/programs/$(printf %s "$source" | md5sum | cut -c-32)
 mkdir -p "$headers" "$program"
@@ -117,7 +121,7 @@ precompile_headers() {
   exec 8>"$headers/lock"
   wait_for_lock 8 "another program that precompiles the headers" -s
   if headers_are_ready; then return; fi
-  wait_for_lock 8 "other programs that compile, because the headers have changed" -x
+  wait_for_lock 8 "other programs that compile" -x
   [[ -e $headers/empty.cpp ]] || : >"$headers/empty.cpp"
   [[ -f $headers/build/CMakeCache.txt ]] ||
     echo "The first program takes a minute or two, because the headers are precompiled for all" >&2
@@ -154,5 +158,5 @@ target_compile_options(program PRIVATE ${flags})
 set_property(SOURCE ${SOURCE} PROPERTY OBJECT_DEPENDS ${precompiled})
 END
 quietly "$program/log" cmake --build "$program/build" || fail "$source does not compile; see above"
-exec 8>&- 9>&-
+exec 7>&- 8>&- 9>&-
 exec "$program/build/program" "$@"

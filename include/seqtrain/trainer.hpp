@@ -99,7 +99,7 @@ class Trainer {
       train::notify(fit.epoch_event(), parts...);
       if (cut) break;
       safe_point(fit, checkpointer, parts...);
-      if (!fit.is_done() && !train::should_stop(parts...)) continue;
+      if (!fit.is_done() && !fit.ends(model_, parts...)) continue;
       save(train::Moment::end, fit, checkpointer, parts...);
       break;
     }
@@ -114,13 +114,13 @@ class Trainer {
   void train_epoch(Fit& fit, Checkpointer checkpointer, Parts&... parts) {
     const auto [epoch, done, steps] = fit.state.position;
     const std::int64_t of = loader_.batches_in(epoch);
-    if (steps == fit.length.steps || done == of) return;
+    if (steps == fit.length.steps || done == of || fit.has_ended()) return;
     train::StepBatches<B> window{fit.options.gradient_accumulation_steps, done, of};
     train::for_each_batch(loader_, epoch, done, [&](const B& batch) {
       if (!window.add(batch)) return true;
       step(fit, window.batches(), of, parts...);
       safe_point(fit, checkpointer, parts...);
-      return fit.state.position.step < fit.length.steps && !train::should_stop(parts...);
+      return fit.state.position.step < fit.length.steps && !fit.ends(model_, parts...);
     });
     settle(fit, /*wait=*/true, parts...);
   }

@@ -60,11 +60,13 @@ TEST(Flags, RefuseANameThatNobodyCouldGive) {
     Flags flags{"program", "does something"};
     return tests::problem_of([&] { flags.add(name, value, ""); });
   };
-  for (const char* const name : {"", "--alpha", "-", "second_rate", "Alpha", "a b", "a=b"}) {
+  for (const char* const name :
+       {"", "--alpha", "-", "rate-", "second_rate", "Alpha", "a b", "a=b"}) {
     EXPECT_EQ(problem(name), "'" + std::string{name} +
                                  "': is no name of a flag; use small letters, digits and - between "
                                  "them, without the -- before it");
   }
+  EXPECT_EQ(problem("config"), "--config: is declared twice; give a flag of your own another name");
   std::int64_t epochs = 1, others = 1;
   Flags flags{"program", "does something"};
   flags.add("epochs", epochs, "").add("num-train-epochs", others, "");

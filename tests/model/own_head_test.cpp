@@ -67,6 +67,22 @@ ClassifierOptions options_of_all_tokens(bool autograd = false) {
   return options;
 }
 
+/// Returns a batch with four more columns of padding.
+data::Batch widened(const data::Batch& batch) {
+  data::Batch wide = batch;
+  wide.width += 4;
+  wide.input_ids.clear();
+  wide.token_type_ids.clear();
+  for (std::int64_t row = 0; row < batch.rows; ++row) {
+    for (std::int64_t i = 0; i < wide.width; ++i) {
+      const auto place = static_cast<std::size_t>(row * batch.width + i);
+      wide.input_ids.push_back(i < batch.width ? batch.input_ids[place] : 1);
+      wide.token_type_ids.push_back(i < batch.width ? batch.token_type_ids[place] : 0);
+    }
+  }
+  return wide;
+}
+
 /// The kernels and torch's operators compute the same logits and gradients below the head.
 TEST(OwnHead, StandsOnAnyBackend) {
   for (const char* const family : {"bert", "albert", "modernbert", "deberta-v2"}) {
@@ -80,7 +96,7 @@ TEST(OwnHead, StandsOnAnyBackend) {
       };
       auto kernels = load(false), operators = load(true);
       EXPECT_TRUE(kernels.has_kernels());
-      const auto batch = tests::MadeCheckpoint::batch(0);
+      const auto batch = widened(tests::MadeCheckpoint::batch(0));
       EXPECT_LT((kernels.logits(batch) - operators.logits(batch)).cwiseAbs().maxCoeff(), 1e-4F);
       (void)kernels.accumulate(batch, 1);
       (void)operators.accumulate(batch, 1);
@@ -98,7 +114,8 @@ TEST(OwnHead, StandsOnAnyBackend) {
 /// A frozen encoder, and one that computes in bfloat16, give the states of all tokens too.
 TEST(OwnHead, TakesTokensOfEncodersThatDoNotLearn) {
   const tests::MadeCheckpoint checkpoint;
-  const auto batch = tests::MadeCheckpoint::batch(0);
+  auto batch = tests::MadeCheckpoint::batch(0);
+  batch.set = 1;  // of a loader, whose rows a frozen encoder may keep
   const at::Tensor tokens =
       load_classifier(checkpoint.path(), options_of_all_tokens()).hidden(batch);
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
@@ -114,6 +131,7 @@ TEST(OwnHead, TakesTokensOfEncodersThatDoNotLearn) {
       EXPECT_LT(again.sub(tokens).abs().max().item<float>(), bound);
       (void)frozen.accumulate(batch, 1);
     }
+    EXPECT_EQ(frozen.hidden(widened(batch)).size(1), batch.width + 4);
     EXPECT_GT(parameter(frozen, "outer.weight").gradient.abs().max().item<float>(), 0);
   }
 }

@@ -375,6 +375,28 @@ TEST(Trainer, EndsWhenAnObserverAsksForIt) {
   EXPECT_EQ(fit({}).steps, 12);
 }
 
+/// Asks for the end of a fit once.
+struct OnceEnder {
+  void on(const train::StepEnd& event) { asks = event.step == 3; }
+  [[nodiscard]] bool should_stop() const { return asks; }
+  bool asks = false;
+};
+
+TEST(Trainer, StaysEndedWhenItIsResumed) {
+  const train::FitOptions options{.epochs = 2, .checkpoint = {.every = 1}};
+  const TemporaryDirectory directory;
+  const auto fit = [&](const train::FitOptions& some, auto... observers) {
+    Trainer trainer{FakeModel{}, FakeSgd{0.01}, FakeLoader{{1, 2, 3, 4, 5}, 1},
+                    sink::Directory{directory.path()}};
+    return trainer.fit(some, observers...).steps;
+  };
+  EXPECT_EQ(fit(options, OnceEnder{}), 3);
+  EXPECT_EQ(fit(options), 3);
+  auto longer = options;
+  longer.epochs = 3;
+  EXPECT_EQ(fit(longer), 15);
+}
+
 TEST(Trainer, EndsWithTheBestModel) {
   auto first_epoch = make_trainer({1, 2, 3}, 1);
   (void)first_epoch.fit({.epochs = 1});

@@ -46,7 +46,7 @@ inline void check_same_run(const Checkpoint& checkpoint, const train::FitPlan& p
   if (!differences.empty()) {
     throw InputError{"belongs to a run with other settings: " + differences,
                      {.object = checkpoint.where()},
-                     "use those settings, or begin a new run by --resume never"};
+                     "use those settings, or begin a new run, by --resume never"};
   }
   if (plan.steps < there.steps) {
     throw InputError{"belongs to a run of " + std::to_string(there.steps) +

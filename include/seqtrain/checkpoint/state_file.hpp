@@ -124,6 +124,7 @@ inline train::State state_in(const json::Value& root) {
                                   .step = detail::count_in(root, "step")},
                      .skipped_steps = detail::count_in(root, "skipped_steps")};
   for (const auto& report : root.at("dev").items()) state.dev.push_back(detail::report_in(report));
+  if (root.find("ended")) state.ended = detail::count_in(root, "ended");
   return state;
 }
 
@@ -155,6 +156,7 @@ inline std::string to_json(const train::State& state, const RunDescription& run)
       .member("step", state.position.step)
       .member("steps", run.steps)
       .member("skipped_steps", state.skipped_steps);
+  if (state.ended > 0) out.member("ended", state.ended);
   out.key("dev").begin_array();
   for (const auto& report : state.dev) detail::append(out, report);
   out.end_array();

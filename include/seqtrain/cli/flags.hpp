@@ -99,6 +99,11 @@ class Flags : public FlagList {
   /// Tells whether the command line or the file of `--config` gives a flag.
   [[nodiscard]] bool is_given(const std::string& name) const { return given_.contains(name); }
 
+  /// Tells whether the command line gives a flag.
+  [[nodiscard]] bool is_on_command_line(const std::string& name) const {
+    return on_command_line_.contains(name);
+  }
+
   /// Tells whether the command line gives `name` while only the file of `--config` gives `other`.
   [[nodiscard]] bool overrides(const std::string& name, const std::string& other) const {
     return on_command_line_.contains(name) && is_given(other) && !on_command_line_.contains(other);

@@ -75,7 +75,8 @@ template <class E = Error>
   if (trace == text.npos) return std::string{text};
   const std::string problem{text.substr(0, trace)};
   const auto is_about = [&](const char* word) { return problem.find(word) != problem.npos; };
-  const bool is_of_shapes = is_about("shape") || is_about("size") || is_about("dimension");
+  const bool is_of_shapes = is_about("shapes cannot be") || is_about("must match") ||
+                            is_about("input of size") || is_about("size of tensor");
   return "LibTorch fails: " + problem +
          (is_of_shapes ? "" : "; another --device or --precision may work");
 }

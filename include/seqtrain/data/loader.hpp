@@ -51,7 +51,8 @@ struct LoaderOptions {
   std::size_t prefetch = 4;
   /// The batches that this process computes. The loader returns the others, in order, without ids.
   Shard shard = {};
-  /// Replaces `make_plan`, if it is given. Each batch of a plan needs rows, all of the set.
+  /// Replaces `make_plan`, if it is given. Each batch has at least one row, and each row is one of
+  /// the set.
   std::function<BatchPlan(std::int64_t epoch)> plan_of = {};
 
   void validate() const;

@@ -155,6 +155,13 @@ class Replicated {
     return {losses, std::move(shares)};
   }
 
+  /// Tells whether any of the processes says so. All of them call it together.
+  [[nodiscard]] bool any_process(bool says_so) {
+    if (group_->size() == 1) return says_so;
+    const auto all = group_->all_gather(std::string{says_so ? '\1' : '\0'});
+    return std::ranges::any_of(all, [](const std::string& each) { return each == "\1"; });
+  }
+
   /// Returns the number of batches to pass to `logits_of` at once.
   [[nodiscard]] std::int64_t logits_window() const requires Classifier<M> {
     return evaluation_window();

@@ -366,7 +366,9 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   run.tokens_a_word = data::tokens_a_word(run.flags.train_file, train_read_options(run.flags),
                                           run.labels, run.tokenizer);
   log.warning(run::advice::many_tokens_a_word({.tokens_a_word = run.tokens_a_word}));
-  const bool keeps = run.model.has_kernels() || model::operators_keep_states(program.device);
+  const bool takes_tokens = program.head && program.head->pooling == model::Pooling::none;
+  const bool keeps =
+      !takes_tokens && (run.model.has_kernels() || model::operators_keep_states(program.device));
   if (run.flags.freeze_encoder && keeps) {
     const auto windows = run.tokenizer.windows();
     const auto rows_of = [&](const data::EncodedSet& set) {

@@ -79,10 +79,12 @@ inline void check_trained(const LoadReport& report, const std::filesystem::path&
   const auto is_of_own_head = [](const std::string& name) {
     return name.starts_with(own_head_prefix);
   };
-  if (std::ranges::any_of(report.left_out, is_of_own_head)) {
+  // A family's head may have such names too, but its class says so.
+  const bool is_encoder = weights::model_class(directory).ends_with("Model");
+  if (is_encoder && std::ranges::any_of(report.left_out, is_of_own_head)) {
     throw InputError{"has a head of a program's own, which only that program computes",
                      {.object = directory.string()},
-                     "predict by that program: predictions.jsonl has those of its dev file"};
+                     "see predictions.jsonl of the run, which the program has written"};
   }
   throw weights::not_trained(directory, report.wrapper + report.fresh.front());
 }

@@ -39,7 +39,7 @@ class KernelBackend : public Backend {
       : encoder_{std::move(encoder)},
         network_{&network},
         encoder_frozen_{encoder_frozen},
-        keeps_states_{encoder_frozen && !keeps_tokens},
+        caches_states_{encoder_frozen && !keeps_tokens},
         frozen_states_{parameters} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
@@ -86,7 +86,7 @@ class KernelBackend : public Backend {
   /// may have been computed earlier, if they are pooled.
   at::Tensor evaluate(const data::Batch& batch) {
     const auto compute = [&] { return encoder_->forward(batch, {}); };
-    return keeps_states_ ? frozen_states_(batch, compute) : compute();
+    return caches_states_ ? frozen_states_(batch, compute) : compute();
   }
 
   /// Neighbouring rows with the same head.
@@ -111,8 +111,8 @@ class KernelBackend : public Backend {
     return blocks;
   }
 
-  /// Returns logits of some rows of hidden states. A row's bits do not depend on the
-  /// other rows: linear layers compute each row alone (`detail::linear`), and the other operators
+  /// Returns logits of some rows of hidden states. A row's bits do not depend on the other rows of
+  /// one width: linear layers compute each row alone (`detail::linear`), and the other operators
   /// always get the same number of rows, because their results may depend on it.
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, const Block& block) const {
     const auto number = static_cast<std::size_t>(block.adapter);
@@ -127,7 +127,7 @@ class KernelBackend : public Backend {
 
   std::unique_ptr<cpu::AnyEncoder> encoder_;
   const Network* network_;
-  bool encoder_frozen_, keeps_states_;
+  bool encoder_frozen_, caches_states_;
   std::vector<std::unique_ptr<Network>> adapters_;  // their heads
   FrozenStates frozen_states_;
 };

@@ -174,8 +174,8 @@ class Session : public http::Calls<Session, Operation> {
     const auto problem = std::string{"the service cannot be reached: "} + error.what();
     const Where where{.object = operation.uri.text()};
     if (options_.endpoint) throw InputError{problem, where, "see AWS_ENDPOINT_URL"};
-    const bool nobody = dynamic_cast<const http::Unreachable*>(&error) != nullptr;
-    if (nobody) throw InputError{problem, where, "see AWS_REGION and the network"};
+    const bool unreachable = dynamic_cast<const http::Unreachable*>(&error) != nullptr;
+    if (unreachable) throw InputError{problem, where, "see AWS_REGION and the network"};
     throw Error{problem, where};
   }
 

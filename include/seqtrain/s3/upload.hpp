@@ -60,7 +60,7 @@ class PartedUpload {
         return finish();
       } catch (const NotFound& error) {
         abort();
-        if (!may_repeat) throw;
+        if (!may_repeat || joined_) throw;
         const auto& log = client_.log();
         if (log) log(std::string{error.what()} + "; the upload begins again");
       } catch (...) {
@@ -148,6 +148,7 @@ class PartedUpload {
         throw Error{"the service did not confirm that it joined the parts", where()};
       }
     }
+    joined_ = true;
     check_stored(whole);
   }
 
@@ -203,6 +204,7 @@ class PartedUpload {
   const UploadOptions& options_;
   std::uint64_t part_bytes_ = 0;
   std::vector<Part> parts_;
+  bool joined_ = false;  // the service has made the object of the parts
   std::string token_ = random_token();
   std::string upload_;
   std::mutex mutex_;

@@ -180,8 +180,8 @@ class Scoring {
   }
 
   /// Calls `use` with the outputs that are the predicted values. In a regression these are the
-  /// first ones of a row: a model may have further outputs, such as a variance, which only metrics
-  /// take.
+  /// first ones of a row: a model may have further outputs, such as a variance, for its loss and
+  /// metrics.
   template <class Outputs, class B, class Use>
   void with_values(const Outputs& outputs, const B& batch, const Use& use) const {
     if constexpr (std::same_as<Outputs, metrics::Logits>) {

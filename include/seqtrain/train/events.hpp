@@ -36,6 +36,7 @@ struct State {
   Position position = {};
   std::int64_t skipped_steps = 0;  ///< steps skipped because a gradient was not finite
   std::vector<metrics::ClassificationReport> dev = {};  ///< dev figures after each epoch
+  std::int64_t ended = 0;  ///< steps of the run that an observer has ended early, or 0
 };
 
 /// A function that takes the tensors of one owner: "model", "optimizer" or "best_model".
@@ -183,14 +184,26 @@ void notify(const Event& event, Observers&... observers) {
   (tell(observers, event), ...);
 }
 
-/// Tells whether an argument of `fit` asks to end it. An observer may have a `should_stop()`.
-template <class... Parts>
-bool should_stop(const Parts&... parts) {
-  const auto asks = [](const auto& part) {
-    if constexpr (requires { part.should_stop(); }) return part.should_stop();
-    return false;
-  };
-  return (asks(parts) || ...);
+/// An argument of `fit` that may ask to end it: an observer with a `should_stop()`.
+template <class P>
+concept MayStop = requires(const P& part) {
+  { part.should_stop() } -> std::convertible_to<bool>;
+};
+
+/// Tells whether an argument of `fit` asks to end it, in this process or in another one of those in
+/// which the model learns. All must call it together.
+template <class M, class... Parts>
+bool should_stop(M& model, const Parts&... parts) {
+  if constexpr ((MayStop<Parts> || ...)) {
+    const auto asks = [](const auto& part) {
+      if constexpr (MayStop<std::remove_cvref_t<decltype(part)>>) return part.should_stop();
+      return false;
+    };
+    const bool any = (asks(parts) || ...);
+    if constexpr (requires { model.any_process(any); }) return model.any_process(any);
+    return any;
+  }
+  return false;
 }
 
 }  // namespace seqtrain::train

@@ -93,8 +93,18 @@ struct Fit {
 
   [[nodiscard]] bool is_done() const {
     if (state.position.batch > 0) return false;  // the epoch is not evaluated yet
-    return state.position.step >= length.steps ||
+    return state.position.step >= length.steps || has_ended() ||
            options.selection().out_of_patience(state.dev, options.early_stopping_patience);
+  }
+
+  /// Tells whether an observer has ended this run. A longer run goes on.
+  [[nodiscard]] bool has_ended() const { return state.ended == length.steps; }
+
+  /// Asks the observers whether the run ends here, and notes that it does.
+  template <class M, class... Parts>
+  [[nodiscard]] bool ends(M& model, const Parts&... parts) {
+    if (!has_ended() && should_stop(model, parts...)) state.ended = length.steps;
+    return has_ended();
   }
 
   [[nodiscard]] FitPlan plan() const {

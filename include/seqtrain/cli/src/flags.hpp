@@ -204,12 +204,16 @@ SEQTRAIN_SEPARATE Flags& Flags::remember(const std::string& name,
   const auto fits = [](char c) {
     return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9') || c == '-';
   };
-  if (name.empty() || name.front() == '-' || !std::ranges::all_of(name, fits)) {
+  if (name.empty() || name.front() == '-' || name.back() == '-' ||
+      !std::ranges::all_of(name, fits)) {
     throw Error{"'" + name +
                 "': is no name of a flag; use small letters, digits and - between "
                 "them, without the -- before it"};
   }
-  if (find(name) != nullptr) {
+  const bool is_everybodys =
+      name == "help" || name == "config" ||
+      std::ranges::count(only_true, name, [](const auto& each) { return each.first; }) > 0;
+  if (find(name) != nullptr || is_everybodys) {
     throw Error{"--" + name + ": is declared twice; give a flag of your own another name"};
   }
   std::string initial = text();

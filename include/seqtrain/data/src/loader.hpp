@@ -142,8 +142,9 @@ inline void check_plan(const BatchPlan& plan, std::size_t rows, std::int64_t epo
 SEQTRAIN_SEPARATE const BatchPlan& BucketLoader::plan(std::int64_t epoch) {
   if (planned_epoch_ != epoch) {
     if (options_.plan_of) {
-      plan_ = options_.plan_of(epoch);
-      detail::check_plan(plan_, set_->size(), epoch);
+      BatchPlan own = options_.plan_of(epoch);
+      detail::check_plan(own, set_->size(), epoch);
+      plan_ = std::move(own);
     } else {
       plan_ = make_plan(set_->lengths(), options_.plan, options_.seed,
                         static_cast<std::uint64_t>(epoch));

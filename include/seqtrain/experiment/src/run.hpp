@@ -229,8 +229,9 @@ SEQTRAIN_SEPARATE void Run::check_scoring(bool has_predictions) const {
 }
 
 SEQTRAIN_SEPARATE data::BucketLoader Run::begin_fit(const data::Shard& shard) {
-  cli::require(state_->optimizer_made || !state_->program.parser.is_given("optim"), "optim",
-               "chooses nothing: the program has an optimizer of its own");
+  if (!state_->optimizer_made && state_->program.parser.is_on_command_line("optim")) {
+    log().warning("--optim: the program asked its run for no optimizer, so its own one trains");
+  }
   if (is_first()) {
     state_->watch.observers() = open_run(state_->program, state_->prepared, std::move(state_->page),
                                          state_->watch.predictions());

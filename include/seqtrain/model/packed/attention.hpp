@@ -164,7 +164,7 @@ class Attention {
     return static_cast<std::int64_t>(traits_.sliding_window);
   }
 
-  /// Turns q and k in place, if the layer has rotary positions.
+  /// Rotates q and k in place, if the layer has rotary positions.
   void rotate(const at::Tensor& qkv, const Rows& rows, double direction) const {
     const double base = traits_.rope.base;
     if (base == 0) return;

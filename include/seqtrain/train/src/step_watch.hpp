@@ -24,8 +24,8 @@ SEQTRAIN_SEPARATE std::optional<SkippedStep> StepWatch::settle() {
   throw NonfiniteGradient{problem,
                           {},
                           scale ? "lower the learning rate, or train in fp32"
-                                : "lower the learning rate, see a loss or a head of your own, or "
-                                  "let such steps be skipped: --on-nonfinite skip"};
+                                : "lower the learning rate, check a loss or a head of your own, "
+                                  "or let such steps be skipped"};
 }
 
 }  // namespace seqtrain::train
