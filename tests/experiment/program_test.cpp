@@ -185,10 +185,12 @@ struct Idle {
 
 TEST_F(ExperimentProgram, WarnsOfAFlagOfAnOptimizerThatItReplaces) {
   flags_.emplace_back("--optim=lion");
-  const auto [code, said] = start([](experiment::Run& run) {
+  testing::internal::CaptureStdout();
+  const auto [code, errors] = start([](experiment::Run& run) {
     run.fit(Trainer{run.model(), Idle{}, run.batches(), run.sink()});
   });
-  EXPECT_EQ(code, cli::done) << said;
+  const std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, cli::done) << errors;
   EXPECT_NE(said.find("--optim: the program asked its run for no optimizer"), std::string::npos)
       << said;
 }
