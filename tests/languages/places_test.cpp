@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <set>
 #include <string>
 
@@ -15,11 +14,7 @@
 namespace seqtrain::languages {
 namespace {
 
-/// Writes a file into a folder that need not be there.
-void write_into_folder(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::create_directories(file.parent_path());
-  tests::write_file(file, text);
-}
+using tests::write_into_folder;
 
 TEST(LanguagesPlace, IsADirectoryOrABucket) {
   EXPECT_EQ((Languages{.local = "data"}.place_of("en")), "data/en");

@@ -16,11 +16,7 @@
 namespace seqtrain::languages {
 namespace {
 
-/// Writes a file into a folder that need not be there.
-void write_into_new_folder(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::create_directories(file.parent_path());
-  tests::write_file(file, text);
-}
+using tests::write_into_folder;
 
 TEST(PublishedLayout, NamesItsLabels) {
   EXPECT_EQ(Published{}.labels(), (std::vector<std::string>{"categ1", "categ2"}));
@@ -52,9 +48,9 @@ TEST(PublishedLayout, LinksTheFilesOfALanguageModel) {
       tests::problem_of([&] { published.gather(from.path(), to / "first", false); });
   EXPECT_NE(problem.find("weights.pth: is missing"), std::string::npos) << problem;
   for (const char* const name : {"weights.pth", "vocab.pkl", "config.json"}) {
-    write_into_new_folder(from / (std::string{"forward/"} + name), name);
+    write_into_folder(from / (std::string{"forward/"} + name), name);
   }
-  write_into_new_folder(from / "spm/spm.model", "pieces");
+  write_into_folder(from / "spm/spm.model", "pieces");
   published.gather(from.path(), to / "second", false);
   EXPECT_EQ(tests::read_file(to / "second/pretrained.pth"), "weights.pth");
   EXPECT_EQ(tests::read_file(to / "second/vocabulary.pkl"), "vocab.pkl");
@@ -76,7 +72,7 @@ TEST(PublishedLayout, SplitsADataSetIntoFourFiles) {
   for (int row = 0; row < 20; ++row) {
     table += "text " + std::to_string(row) + (row % 2 == 0 ? ",1,0\n" : ",0,1\n");
   }
-  write_into_new_folder(from / "labelled_dataset.csv", table);
+  write_into_folder(from / "labelled_dataset.csv", table);
   const Published published{.label_list = "a,b"};
   const auto labels = published.split(from.path(), to.path(), log::Log{});
   EXPECT_EQ(labels.problem_type(), ProblemType::multi_label);
@@ -88,7 +84,7 @@ TEST(PublishedLayout, SplitsADataSetIntoFourFiles) {
   EXPECT_EQ(lines("train.csv"), 12);
   EXPECT_EQ(lines("valid.csv"), 3);
   EXPECT_EQ(lines(Published::counted_file), 15);
-  write_into_new_folder(from / "labelled_dataset.csv", "text,a,b\none,1,0\n");
+  write_into_folder(from / "labelled_dataset.csv", "text,a,b\none,1,0\n");
   const auto problem = tests::problem_of(
       [&] { static_cast<void>(published.split(from.path(), to.path(), log::Log{})); });
   EXPECT_NE(problem.find("need at least 7"), std::string::npos) << problem;

@@ -47,4 +47,10 @@ inline std::filesystem::path write_file(const std::filesystem::path& path, std::
   return path;
 }
 
+/// Writes a file into a folder that need not be there.
+inline void write_into_folder(const std::filesystem::path& path, std::string_view text) {
+  std::filesystem::create_directories(path.parent_path());
+  write_file(path, text);
+}
+
 }  // namespace seqtrain::tests
