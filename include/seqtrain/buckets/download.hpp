@@ -21,6 +21,9 @@ namespace seqtrain::buckets {
 /// Called with the number of bytes that are done. Several threads may call it, one at a time.
 using Progress = std::function<void(std::uint64_t done)>;
 
+/// The size of the largest object, 5 TiB, in the services of Amazon and Google.
+inline constexpr std::uint64_t most_object_bytes = std::uint64_t{5} << 40;
+
 /// The error that received bytes are not those of the object.
 struct WrongChecksum : Error {
   using Error::Error;
@@ -100,8 +103,7 @@ template <class Client>
 void download_version(const Client& client, const typename Client::Object& object,
                       const std::filesystem::path& path, const DownloadOptions& options = {}) {
   options.validate();
-  constexpr std::uint64_t most_bytes = std::uint64_t{5} << 40;
-  if (object.size > most_bytes) {
+  if (object.size > most_object_bytes) {
     throw Error{"no object is larger than 5 TiB", {.object = object.uri.text()}};
   }
   for (int attempt = 0;; ++attempt) {

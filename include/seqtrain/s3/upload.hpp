@@ -40,9 +40,10 @@ class PartedUpload {
   PartedUpload(const Client& client, const Uri& uri, const buckets::FileSource& file,
                const UploadOptions& options)
       : client_{client}, operation_{uri, "s3:PutObject"}, file_{file}, options_{options} {
-    constexpr std::uint64_t most_parts = 10'000, most_bytes = std::uint64_t{5} << 40;
+    constexpr std::uint64_t most_parts = 10'000;
     const auto size = *file.size();
-    if (size > most_bytes) throw InputError{"is larger than 5 TiB", {.object = uri.text()}};
+    if (size > buckets::most_object_bytes)
+      throw InputError{"is larger than 5 TiB", {.object = uri.text()}};
     constexpr std::uint64_t smallest_part = std::uint64_t{5} << 20;
     if (!client.session().options().endpoint && options.part_bytes < smallest_part) {
       throw InputError{"Amazon takes no parts below 5 MiB", {.object = "upload options"}};
