@@ -10,6 +10,7 @@
 
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/reader.hpp>
 
 #include "input.hpp"
 

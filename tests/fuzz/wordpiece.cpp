@@ -10,11 +10,11 @@
 namespace {
 
 using namespace seqtrain::text;
-using Vocabulary = std::vector<WordPiece::Entry>;
+using Entries = std::vector<WordPiece::Entry>;
 
 /// Encodes by the definition: the longest piece at each place, or one unknown token if there is
 /// none.
-std::vector<Id> encode_plainly(const Vocabulary& vocabulary, std::string_view word,
+std::vector<Id> encode_plainly(const Entries& vocabulary, std::string_view word,
                                std::size_t max_characters) {
   std::map<std::string, Id> ids;
   for (const auto& [token, id] : vocabulary) ids[std::string{token}] = id;
@@ -39,7 +39,7 @@ std::vector<Id> encode_plainly(const Vocabulary& vocabulary, std::string_view wo
 void seqtrain::fuzz::run(Input input) {
   const std::size_t max_characters = input.take();
   if (!is_valid_utf8(input.text())) return;
-  Vocabulary vocabulary{{"[UNK]", 0}};
+  Entries vocabulary{{"[UNK]", 0}};
   std::vector<std::string_view> words;
   bool first_line = true;
   for (auto rest = input.text(); !rest.empty();) {
