@@ -90,6 +90,20 @@ struct Relu {
   }
 };
 
+/// SiLU, which is x times its sigmoid.
+struct Silu {
+  /// Computes the value and the slope at x.
+  template <class Floats>
+  SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
+    Floats e = x < 0 ? x : -x;
+    exponentiate(e);
+    const Floats small = e / (1 + e);  // the sigmoid of -|x|
+    const Floats sigmoid = x < 0 ? small : 1 - small;
+    value = x * sigmoid;
+    slope = sigmoid + value * (1 - sigmoid);
+  }
+};
+
 /// Leaves x as it is.
 struct Identity {
   /// Returns x as the value, and leaves the slope as it is.

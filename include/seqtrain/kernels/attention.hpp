@@ -42,6 +42,11 @@ struct AttentionHead {
   float* d_bias = nullptr;      ///< the gradient of `bias` is added here
   DistanceVectors vectors = {};
   std::size_t parts = 1;  ///< number of products in a score
+  bool causal = false;    ///< a query attends to no later key
+  /// The number of heads with the same keys and values: `attend_backward` computes all of them. The
+  /// columns of the next one's queries and results come after those of the one before, and its
+  /// index of dropout is `length` squared higher.
+  std::size_t sharing = 1;
   bool by_tiles = false;  ///< true if `attend_bf16` uses the processor's tiles (AMX)
 
   [[nodiscard]] float scale() const { return attention_scale(parts, size); }
@@ -73,11 +78,15 @@ struct KeysOfQuery {
   std::size_t begin;
   std::size_t end;
 
-  SEQTRAIN_INLINE KeysOfQuery(const QueryBlock& block, std::size_t row, std::size_t sliding_window)
+  template <class T>
+  SEQTRAIN_INLINE KeysOfQuery(const AttentionHead<T>& head, const QueryBlock& block,
+                              std::size_t row)
       : place{block.first + row - block.first_key},
-        begin{place > sliding_window ? place - sliding_window : 0},
-        end{sliding_window < block.keys ? std::min(block.keys, place + sliding_window + 1)
-                                        : block.keys} {}
+        begin{place > head.sliding_window ? place - head.sliding_window : 0},
+        end{block.keys} {
+    const std::size_t later = head.causal ? 0 : head.sliding_window;
+    if (later < block.keys) end = std::min(end, place + later + 1);
+  }
 };
 
 /// Calls use(block) for each block of a head's queries.
@@ -88,7 +97,8 @@ SEQTRAIN_INLINE void for_each_query_block(const AttentionHead<T>& head, const Us
   for (std::size_t first = 0; first < head.queries; first += most) {
     const std::size_t queries = std::min(most, head.queries - first);
     const std::size_t first_key = first > sliding_window ? first - sliding_window : 0;
-    const std::size_t end = std::min(head.length, first + queries + sliding_window);
+    const std::size_t end =
+        std::min(head.length, first + queries + (head.causal ? 0 : sliding_window));
     use(QueryBlock{first, queries, first_key, end - first_key});
   }
 }
@@ -234,7 +244,7 @@ SEQTRAIN_INLINE void attention_probabilities(const AttentionHead<T>& head, const
   }
   for (std::size_t row = 0; row < block.queries; ++row) {
     float* const scores = probabilities + row * ld;
-    const KeysOfQuery of{block, row, head.sliding_window};
+    const KeysOfQuery of{head, block, row};
     if (head.bias != nullptr) {
       add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, scores);
     }

@@ -36,8 +36,9 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Has
   }
 }
 
-/// Computes the backward pass of `attend`. `d_out` [queries, size] is the gradient with respect to
-/// its result, with rows `ld_out` apart. Writes the gradients with respect to q, k and v, with rows
+/// Computes the backward pass of `attend` for all heads with the keys of `head`, of which `head` is
+/// the first. `d_out` [queries, size] is the gradient with respect to its result, with rows `ld_out`
+/// apart. Writes the gradients with respect to q, k and v, with rows
 /// `head.ld` apart, which may overwrite q, k and v. Rows of d_q after the queries are not written.
 template <class T>
 void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t ld_out, T* d_q,
@@ -49,7 +50,8 @@ void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t l
     float* const k_sums = rest.take(round_to_lanes(head.length) * size);
     float* const v_sums = rest.take(round_to_lanes(head.length) * size);
     for (std::size_t i = 0; i < head.length * size; ++i) k_sums[i] = v_sums[i] = 0;
-    for_each_query_block(head, [&](const QueryBlock& block) SEQTRAIN_INLINE_LAMBDA {
+    const auto add_block = [&](const AttentionHead<T>& one, const QueryBlock& block,
+                               const T* d_one, T* d_q_one) SEQTRAIN_INLINE_LAMBDA {
       AttentionScratch scratch = rest;
       const std::size_t keys = round_to_lanes(block.keys);
       const std::size_t queries = round_to_lanes(block.queries);
@@ -61,16 +63,16 @@ void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t l
       float* const result = scratch.take((queries > keys ? queries : keys) * size);
       float* const p = scratch.take(queries * keys);
       float* const d = scratch.take(queries * keys);
-      attention_probabilities<width>(head, block, q, k_transposed, p, scratch);
+      attention_probabilities<width>(one, block, q, k_transposed, p, scratch);
       widen_transposed<width>(head.v + block.first_key * head.ld, head.ld, block.keys, head.size,
                               v_transposed);
-      widen(d_out + block.first * ld_out, ld_out, block.queries, head.size, 1, g);
+      widen(d_one + block.first * ld_out, ld_out, block.queries, head.size, 1, g);
       widen(head.k + block.first_key * head.ld, head.ld, block.keys, head.size, scale, k);
       small_product({g, size, 1}, v_transposed, keys, d, keys, block.queries, keys, head.size);
       // d becomes the gradient of the scores, p the probabilities after dropout.
       for (std::size_t row = 0; row < block.queries; ++row) {
         score_gradient<width>(p + row * keys, d + row * keys, keys, head.dropout,
-                              dropout_index(head, block, row));
+                              dropout_index(one, block, row));
         if (head.d_bias == nullptr) continue;
         const std::size_t place = block.first + row - block.first_key;
         add_row<width>(d + row * keys, block.keys,
@@ -83,12 +85,20 @@ void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t l
                                         {d, keys, block.queries, block.keys}, result,
                                         k_sums + block.first_key * size, scratch.memory);
       }
-      narrow(result, block.queries, head.size, d_q + block.first * head.ld, head.ld);
+      narrow(result, block.queries, head.size, d_q_one + block.first * head.ld, head.ld);
       small_product({d, 1, keys}, q, size, result, size, block.keys, size, block.queries);
       add_row<width>(result, block.keys * size, k_sums + block.first_key * size);
       small_product({p, 1, keys}, g, size, result, size, block.keys, size, block.queries);
       add_row<width>(result, block.keys * size, v_sums + block.first_key * size);
-    });
+    };
+    AttentionHead<T> one = head;
+    for (std::size_t i = 0; i < head.sharing; ++i) {
+      for_each_query_block(one, [&](const QueryBlock& block) SEQTRAIN_INLINE_LAMBDA {
+        add_block(one, block, d_out + i * head.size, d_q + i * head.size);
+      });
+      one.q += head.size;
+      one.first += static_cast<std::uint32_t>(head.length * head.length);
+    }
     narrow(k_sums, head.length, head.size, d_k, head.ld);
     narrow(v_sums, head.length, head.size, d_v, head.ld);
   });

@@ -203,7 +203,7 @@ inline void attend_bf16(const AttentionHead<Bf16>& head, Bf16* out, std::size_t 
       }
       for (std::size_t row = 0; row < block.queries; ++row) {
         float* const of_row = scores + row * ld;
-        const KeysOfQuery of{block, row, head.sliding_window};
+        const KeysOfQuery of{head, block, row};
         if (head.bias != nullptr) {
           add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, of_row);
         }

@@ -47,13 +47,14 @@ SEQTRAIN_INLINE void score_gradient(const float* exponentials, float inverse, fl
 
 }  // namespace detail
 
-/// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)` and nothing is
-/// added to the scores but a bias, it multiplies bfloat16 numbers, with sums in fp32.
+/// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)`, nothing is added to
+/// the scores but a bias and no other head has the keys, it multiplies bfloat16 numbers, with sums
+/// in fp32.
 inline void attend_bf16_backward(const AttentionHead<Bf16>& head, const Bf16* d_out,
                                  std::size_t ld_out, Bf16* d_q, Bf16* d_k, Bf16* d_v,
                                  AttentionScratch memory) {
   const std::size_t size = head.size;
-  if (!has_bf16_attention(size) || head.vectors.any()) {
+  if (!has_bf16_attention(size) || head.vectors.any() || head.sharing > 1) {
     return attend_backward(head, d_out, ld_out, d_q, d_k, d_v, memory);
   }
   AttentionScratch rest = memory;
@@ -76,7 +77,7 @@ inline void attend_bf16_backward(const AttentionHead<Bf16>& head, const Bf16* d_
       for (std::size_t row = 0; row < block.queries; ++row) {
         float* const p_row = p + row * ld;
         float* const d_row = d + row * ld;
-        const KeysOfQuery of{block, row, head.sliding_window};
+        const KeysOfQuery of{head, block, row};
         if (head.bias != nullptr) {
           detail::multiply_row<width>(p_row, scale, keys, p_row);
           add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, p_row);

@@ -11,10 +11,12 @@
 namespace seqtrain::kernels {
 
 /// The weights of LayerNorm: gamma and beta [n], and epsilon, which is added to the variance.
+/// Without `centers` they are those of RMSNorm, which takes 0 for the mean.
 struct LayerNormWeights {
   const float* gamma;
   const float* beta;
   float eps;
+  bool centers = true;
 };
 
 /// The results of LayerNorm: `y` for the residual, `y_compact` as a factor of the next product, and
@@ -40,7 +42,7 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
                                    const LayerNormWeights& weights, const LayerNormResult<T>& out) {
   using Floats = typename Width<width>::Floats;
   const auto count = static_cast<float>(n);
-  const float mean = total / count;
+  const float mean = weights.centers ? total / count : 0;
   Floats in, squares = {};
   for (std::size_t i = 0; i < n; i += width) {
     load(x + i, in);
@@ -134,23 +136,24 @@ void norm_and_drop(const float* x, const LayerNormWeights& weights, const HashDr
 /// respect to y into the gradient with respect to LayerNorm's input. Adds to d_gamma and d_beta.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
-                                            float inverse_deviation, const float* gamma,
-                                            float* d_gamma, float* d_beta, std::size_t n) {
+                                            float inverse_deviation,
+                                            const LayerNormWeights& weights, float* d_gamma,
+                                            float* d_beta, std::size_t n) {
   const float scale = 1 / static_cast<float>(n);
   typename Width<width>::Floats g, z, w, dg, db, plain = {}, slanted = {};
   for (std::size_t i = 0; i < n; i += width) {
     load(gradient + i, g);
     load(normal + i, z);
-    load(gamma + i, w);
+    load(weights.gamma + i, w);
     plain += g * w;
     slanted += g * w * z;
   }
-  const float mean = sum(plain) * scale;
+  const float mean = weights.centers ? sum(plain) * scale : 0;
   const float slant = sum(slanted) * scale;
   for (std::size_t i = 0; i < n; i += width) {
     load(gradient + i, g);
     load(normal + i, z);
-    load(gamma + i, w);
+    load(weights.gamma + i, w);
     load(d_gamma + i, dg);
     load(d_beta + i, db);
     store(d_gamma + i, dg + g * z);
@@ -166,13 +169,13 @@ SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
 /// to x to `x_gradient`, which may be `normal`.
 template <class T>
 void add_and_norm_backward(float* gradient, float* d_y, const T* normal,
-                           const float* inverse_deviation, const float* gamma,
+                           const float* inverse_deviation, const LayerNormWeights& weights,
                            const HashDropout& dropout, std::uint32_t first, T* x_gradient,
                            float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t at = row * n;
-      normalize_row_backward<width>(d_y + at, normal + at, inverse_deviation[row], gamma, d_gamma,
+      normalize_row_backward<width>(d_y + at, normal + at, inverse_deviation[row], weights, d_gamma,
                                     d_beta, n);
       for (std::size_t i = 0; i < n; i += width) {
         typename Width<width>::Floats g, own;
@@ -192,8 +195,9 @@ void add_and_norm_backward(float* gradient, float* d_y, const T* normal,
 /// Computes the backward pass of `norm_and_drop`, in place.
 template <class T>
 void norm_and_drop_backward(float* gradient, const T* normal, const float* inverse_deviation,
-                            const float* gamma, const HashDropout& dropout, std::uint32_t first,
-                            float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
+                            const LayerNormWeights& weights, const HashDropout& dropout,
+                            std::uint32_t first, float* d_gamma, float* d_beta, std::size_t rows,
+                            std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t at = row * n;
@@ -203,7 +207,7 @@ void norm_and_drop_backward(float* gradient, const T* normal, const float* inver
         dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
         store(gradient + at + i, g);
       }
-      normalize_row_backward<width>(gradient + at, normal + at, inverse_deviation[row], gamma,
+      normalize_row_backward<width>(gradient + at, normal + at, inverse_deviation[row], weights,
                                     d_gamma, d_beta, n);
     }
   });

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/kernels/bf16.hpp>
@@ -14,7 +15,19 @@ namespace seqtrain::kernels {
 /// columns i and i + size / 2, rotates by position * base^(-2 i / size).
 class RotaryAngles {
  public:
-  RotaryAngles(double base, std::size_t size) : base_{base}, half_{size / 2} {}
+  RotaryAngles(double base, std::size_t size) : half_{size / 2} {
+    for (std::size_t i = 0; i < half_; ++i) {
+      // In fp32, as transformers does.
+      const auto exponent = static_cast<float>(2 * i) / static_cast<float>(2 * half_);
+      frequencies_.push_back(1 / std::pow(static_cast<float>(base), exponent));
+    }
+  }
+
+  /// Takes the angle of each pair for one position. Cosines and sines are multiplied by `magnitude`.
+  RotaryAngles(std::vector<float> frequencies, double magnitude)
+      : half_{frequencies.size()},
+        magnitude_{static_cast<float>(magnitude)},
+        frequencies_{std::move(frequencies)} {}
 
   /// Computes the angles of positions below `length` that have not been computed yet.
   void reserve(std::size_t length) {
@@ -22,12 +35,9 @@ class RotaryAngles {
     sines_.reserve(length * half_);
     for (std::size_t position = cosines_.size() / half_; position < length; ++position) {
       for (std::size_t i = 0; i < half_; ++i) {
-        // In fp32, as transformers does.
-        const auto exponent = static_cast<float>(2 * i) / static_cast<float>(2 * half_);
-        const auto frequency = 1 / std::pow(static_cast<float>(base_), exponent);
-        const float angle = static_cast<float>(position) * frequency;
-        cosines_.push_back(std::cos(angle));
-        sines_.push_back(std::sin(angle));
+        const float angle = static_cast<float>(position) * frequencies_[i];
+        cosines_.push_back(std::cos(angle) * magnitude_);
+        sines_.push_back(std::sin(angle) * magnitude_);
       }
     }
   }
@@ -69,8 +79,9 @@ class RotaryAngles {
   }
 
  private:
-  double base_;
   std::size_t half_;
+  float magnitude_ = 1;
+  std::vector<float> frequencies_;  ///< [size / 2]
   std::vector<float> cosines_;  ///< [positions, size / 2]
   std::vector<float> sines_;
 };

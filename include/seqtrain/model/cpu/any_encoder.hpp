@@ -67,6 +67,7 @@ std::unique_ptr<AnyEncoder> passes_of(const E& encoder, std::span<tensor::Parame
   }
   auto parts = encoder.template cpu_parts<kernels::Bf16>();
   if (!parts || (parts->convolution && !only_predicts)) return nullptr;
+  if (precision == Precision::int8 && !has_inference_encoder(*parts)) return nullptr;
   if (keeps_tokens) parts->pooling = Pooling::none;
   return make_encoder(*std::move(parts), parameters, precision, only_predicts);
 }

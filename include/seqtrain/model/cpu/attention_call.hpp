@@ -52,7 +52,7 @@ template <class Layers>
   std::size_t most = 0;
   for (const auto& layer : layers) {
     if (layer.rotary) layer.rotary->reserve(longest);
-    most = std::max(most, kernels::AttentionScratch::floats(longest, layer.hidden() / layer.heads,
+    most = std::max(most, kernels::AttentionScratch::floats(longest, layer.head_size(),
                                                             layer.sliding_window, with_vectors));
   }
   return most;

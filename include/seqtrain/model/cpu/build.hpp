@@ -1,8 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <seqtrain/kernels/lanes.hpp>
 #include <seqtrain/kernels/rotary.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
@@ -18,6 +19,7 @@
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/only_by_operators.hpp>
+#include <seqtrain/model/nn/rope.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
@@ -45,10 +47,41 @@ template <class T>
   return PackedLinear<T>{std::move(parts)};
 }
 
-/// Returns the tensors of a layer normalization.
+/// Returns the tensors of a norm.
 [[nodiscard]] inline NormTensors norm(const LayerNorm& norm) {
   const at::Tensor beta = norm.bias.defined() ? norm.bias : at::zeros_like(norm.weight);
-  return {norm.weight, beta, gradient_of(norm.weight), gradient_of(norm.bias), norm.eps};
+  return {norm.weight,
+          beta,
+          gradient_of(norm.weight),
+          gradient_of(norm.bias),
+          norm.eps,
+          norm.kind == LayerNorm::Kind::mean_and_variance};
+}
+
+/// Returns the tensors of a norm, if there is one.
+[[nodiscard]] inline std::optional<NormTensors> norm(const std::optional<LayerNorm>& of) {
+  return of ? std::optional{norm(*of)} : std::nullopt;
+}
+
+/// Returns the angles by which layers of one form rotate, or null if they rotate nothing.
+[[nodiscard]] inline std::shared_ptr<kernels::RotaryAngles> rotary_angles(const Rope& rope,
+                                                                          std::int64_t head_size) {
+  if (rope.base == 0) return nullptr;
+  const auto size = static_cast<std::size_t>(head_size);
+  if (rope.scaling == Rope::Scaling::none) {
+    return std::make_shared<kernels::RotaryAngles>(rope.base, size);
+  }
+  return std::make_shared<kernels::RotaryAngles>(angles(rope, size), rope.magnitude);
+}
+
+/// Tells whether there are kernels for the sizes of a layer.
+[[nodiscard]] inline bool has_supported_sizes(const LayerParts& layer) {
+  const auto fits = [](const Linear& linear) {
+    return supports(linear.weight.size(0)) && supports(linear.weight.size(1));
+  };
+  const bool norm_fits = !layer.query_norm || head_size(layer) % kernels::lanes == 0;
+  return norm_fits && std::ranges::all_of(layer.qkv, fits) && fits(layer.attention_output) &&
+         fits(layer.output);
 }
 
 /// Returns the table of an embedding. It records the rows of the gradient that it writes to.
@@ -69,25 +102,27 @@ template <class T>
 [[nodiscard]] std::optional<EncoderParts<T>> encoder(Embeddings embeddings,
                                                      const EncoderLayers& all) {
   if (!only_by_operators(all).empty()) return {};
+  if (all.first_norm && !embeddings.keeps_sum) return {};
   EncoderParts<T> result{.embeddings = std::move(embeddings),
                          .layers = {},
                          .order = all.order,
                          .dropout = all.dropout,
                          .pooling = all.mean_pooling ? Pooling::mean : Pooling::first_token};
-  std::map<double, std::shared_ptr<kernels::RotaryAngles>> angles;
+  if (all.last_pooling) result.pooling = Pooling::last_token;
+  std::vector<std::pair<Rope, std::shared_ptr<kernels::RotaryAngles>>> ropes;
   for (const LayerParts& parts : all.layers) {
-    const std::int64_t hidden = parts.output.weight.size(0);
-    if (!supports(hidden) || !supports(parts.output.weight.size(1))) return {};
-    const double base = parts.traits.rope.base;
-    auto& rotary = angles[base];
-    if (base > 0 && !rotary) {
-      const std::size_t size = static_cast<std::size_t>(hidden) / parts.traits.heads;
-      rotary = std::make_shared<kernels::RotaryAngles>(base, size);
+    if (!has_supported_sizes(parts)) return {};
+    const Rope& rope = parts.traits.rope;
+    auto of_layer = std::ranges::find(ropes, rope, [](const auto& one) { return one.first; });
+    if (of_layer == ropes.end()) {
+      of_layer = ropes.insert(ropes.end(), {rope, rotary_angles(rope, head_size(parts))});
     }
+    std::vector<Linear> intermediate{parts.intermediate};
+    if (parts.gate) intermediate.push_back(*parts.gate);
     result.layers.push_back({parts.traits, linear<T>(parts.qkv),
-                             linear<T>({parts.attention_output}), linear<T>({parts.intermediate}),
+                             linear<T>({parts.attention_output}), linear<T>(intermediate),
                              linear<T>({parts.output}), norm(parts.norm1), norm(parts.norm2),
-                             rotary});
+                             of_layer->second, norm(parts.query_norm), norm(parts.key_norm)});
   }
   return result;
 }

@@ -134,7 +134,7 @@ class DistanceVectors {
       NormGradients sums;
       sums.reserve(1, 1, hidden());
       kernels::norm_and_drop_backward(d_embedded_.data(), normal_.data(), inverse_.data(),
-                                      parts_.norm->weights().gamma, {}, 0, sums.gamma(0, 0),
+                                      parts_.norm->weights(), {}, 0, sums.gamma(0, 0),
                                       sums.beta(0, 0), count_, hidden());
       sums.add_to(*parts_.norm, 0);
     }

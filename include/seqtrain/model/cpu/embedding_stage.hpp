@@ -31,6 +31,10 @@ class EmbeddingStage {
   [[nodiscard]] std::optional<PackedLinear<T>>& projection() { return projection_; }
   void round_words() { embeddings_.round_words(); }
 
+  /// Tells whether the residual is the embeddings' sum, and the first layer reads what a norm makes
+  /// of it.
+  [[nodiscard]] bool keeps_sum() const { return embeddings_.keeps_sum; }
+
   /// Tells whether anything of this stage learns.
   [[nodiscard]] bool learns() const {
     return embeddings_.learn() || (projection_ && projection_->low_rank().width() > 0);
@@ -58,10 +62,11 @@ class EmbeddingStage {
   void forward(std::size_t row, std::size_t count, std::size_t place, float* x, T* input,
                const Scratch<T>& scratch) const {
     float* const sums = projection_ ? sums_.data() + place * size() : x;
+    float* const normalized = keeps_sum() ? scratch.wide : sums;
     T* const embedded = projection_ ? embedded_.data() + place * size() : input;
     embeddings_.add_up(ids_.data() + row, count, size(), sums);
     kernels::norm_and_drop<T>(sums, embeddings_.norm.weights(), dropout_, index_of(row),
-                              {sums, embedded, keeps_ ? normal_.data() + row * size() : nullptr,
+                              {normalized, embedded, keeps_ ? normal_.data() + row * size() : nullptr,
                                keeps_ ? inverse_.data() + row : nullptr},
                               count, size());
     if (!projection_) return;
@@ -84,9 +89,11 @@ class EmbeddingStage {
   }
 
   /// Computes the backward pass of a group, given the gradient of its `x` [count, hidden], up to
-  /// the gradient of the embeddings' sums.
+  /// the gradient of the embeddings' sums. With `keeps_sum()`, `d_normal` [count, hidden] is the
+  /// gradient of what the norm gives the first layer. Overwrites it.
   void backward(std::size_t group, std::size_t row, std::size_t count, float* gradient,
-                const Scratch<T>& scratch) const {
+                float* d_normal, const Scratch<T>& scratch) const {
+    if (keeps_sum()) return add_norm_backward(group, row, count, gradient, d_normal);
     float* sums = gradient;
     if (projection_) {
       const std::size_t hidden = projection_->out();
@@ -100,7 +107,7 @@ class EmbeddingStage {
           });
     }
     kernels::norm_and_drop_backward(sums, normal_.data() + row * size(), inverse_.data() + row,
-                                    embeddings_.norm.weights().gamma, dropout_, index_of(row),
+                                    embeddings_.norm.weights(), dropout_, index_of(row),
                                     norms_.gamma(group, 0), norms_.beta(group, 0), count, size());
   }
 
@@ -122,6 +129,15 @@ class EmbeddingStage {
 
  private:
   [[nodiscard]] std::size_t size() const { return embeddings_.size(); }
+
+  /// Adds the part of `gradient` that comes through the norm.
+  void add_norm_backward(std::size_t group, std::size_t row, std::size_t count, float* gradient,
+                         float* d_normal) const {
+    T* const normal = normal_.data() + row * size();
+    kernels::add_and_norm_backward(gradient, d_normal, normal, inverse_.data() + row,
+                                   embeddings_.norm.weights(), {}, 0, normal,
+                                   norms_.gamma(group, 0), norms_.beta(group, 0), count, size());
+  }
 
   /// Returns the dropout's index of a row's first element.
   [[nodiscard]] std::uint32_t index_of(std::size_t row) const {

@@ -36,6 +36,7 @@ class Embeddings {
   NormTensors norm;
   /// Positions count the tokens that are not padding, from the pad id + 1 on, as in RoBERTa.
   bool positions_after_padding = false;
+  bool keeps_sum = false;  ///< the residual is the sum; `norm` is of what the first layer reads
 
   /// The row of each table for one token. `word` is -1 if there is no token.
   struct Ids {

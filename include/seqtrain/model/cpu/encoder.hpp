@@ -45,7 +45,8 @@ class Encoder {
         vectors_{parts.take_vectors()},
         layers_{std::move(parts.layers)},
         rates_{parts.dropout},
-        pooling_{parts.pooling} {
+        pooling_{parts.pooling},
+        padding_id_{parts.padding_id} {
     std::uint64_t adapters = 0;
     for (PackedLinear<T>* const linear : all_linears()) {
       drops_inputs_ |= linear->low_rank().number(adapters);
@@ -145,6 +146,18 @@ class Encoder {
     return call;
   }
 
+  /// Tells whether a norm comes before a step's attention.
+  [[nodiscard]] bool input_is_normalized(std::size_t step) const {
+    return step > 0 || embeddings_.keeps_sum();
+  }
+
+  /// Returns a group's sums for the gradients of a head's norms, see `Layer::attend_backward`.
+  [[nodiscard]] float* head_norms_of(std::size_t step, std::size_t group,
+                                     std::size_t key_head) const {
+    if (!layer(step).query_norm) return nullptr;
+    return head_norms_.gamma(group, step) + 2 * key_head * layer(step).head_size();
+  }
+
   // ---- the threads
 
   /// Tells whether there is no run for each thread, as in a batch of one long text. Then the
@@ -162,10 +175,10 @@ class Encoder {
     });
   }
 
-  /// Calls use(index of a run, head, worker) for each head of each run, on all threads.
+  /// Calls use(index of a run, head, worker) for each head of keys of each run, on all threads.
   template <class Use>
   void for_each_head(std::size_t step, const Use& use) const {
-    const std::size_t heads = layer(step).heads;
+    const std::size_t heads = layer(step).key_heads();
     tensor::for_each_task(runs_.size() * heads, [&](std::size_t task, std::size_t worker) {
       use(task / heads, task % heads, worker);
     });
@@ -180,8 +193,9 @@ class Encoder {
   void embed(const Run& run, std::size_t worker);
   /// Computes the queries, keys and values of attention.
   void project(std::size_t step, const Run& run, std::size_t worker) const;
-  /// Computes a head's attention. `of_run` are the rows from the run's first on.
-  void attend(std::size_t step, const Run& run, const LayerRows<T>& of_run, std::size_t head,
+  /// Computes the attention of the heads with the same keys. `of_run` are the rows from the run's
+  /// first on.
+  void attend(std::size_t step, const Run& run, const LayerRows<T>& of_run, std::size_t key_head,
               const Scratch<T>& scratch) const;
   /// Computes the part of the layer after attention.
   void finish(std::size_t step, const Run& run, std::size_t worker) const;
@@ -212,8 +226,8 @@ class Encoder {
   /// Computes the gradient of the last step's input, which comes from the first tokens alone.
   void attend_first_tokens_backward(const Run& run, float* gradient,
                                     const Scratch<T>& scratch) const;
-  /// Computes a head's backward pass. `d_context` has the rows of the run.
-  void attend_backward(std::size_t step, const Run& run, std::size_t head, const T* d_context,
+  /// Computes the backward pass of `attend`. `d_context` has the rows of the run.
+  void attend_backward(std::size_t step, const Run& run, std::size_t key_head, const T* d_context,
                        const Scratch<T>& scratch) const;
   /// Returns the attention of a sequence in a backward pass, with pointers to its gradients.
   [[nodiscard]] AttentionCall attention_of(std::size_t step, const Run& run,
@@ -235,6 +249,7 @@ class Encoder {
   std::vector<Layer<T>> layers_;
   DropoutRates rates_;
   Pooling pooling_;
+  std::int64_t padding_id_;  // see `EncoderParts`
   bool drops_inputs_ = false;  // adapters' inputs have dropout
   // The count of the weights' changes at the last backward pass. While the count is the same, the
   // gradients may have been applied in a way that nobody counts, so each pass packs the weights.
@@ -253,7 +268,10 @@ class Encoder {
   std::size_t width_ = 0;        // the batch's
   const float* d_result_ = nullptr;
 
-  NormGradients norms_;  // two norms of each full step, a set for each group
+  std::vector<std::size_t> last_tokens_;  // numbers of the sequences' last tokens, if they are read
+
+  NormGradients norms_;       // two norms of each full step, a set for each group
+  NormGradients head_norms_;  // norms of queries and of keys for each head of keys, likewise
   ScratchMemory<T> scratch_;
   WeightGradients<T> weight_gradients_;
 };

@@ -51,6 +51,9 @@ template <class T>
 void Encoder<T>::reserve_gradients() {
   const std::size_t groups = layout_->groups().size();
   norms_.reserve(groups, 2 * full_steps(), hidden());
+  if (last().query_norm) {
+    head_norms_.reserve(groups, steps(), last().key_heads() * last().head_size());
+  }
   embeddings_.begin_backward(groups, layout_->rows());
   if (distances_) distances_->reserve_gradients(groups);
   if (vectors_) vectors_->begin_backward(runs_.size());
@@ -98,13 +101,16 @@ void Encoder<T>::begin_backward(const Run& run, const Scratch<T>& scratch) const
   if (pooling_ == Pooling::mean) {
     return pool_backward(*layout_, run, d_result_, hidden(), d_states);
   }
+  if (pooling_ == Pooling::last_token) {
+    return take_last_backward(*layout_, run, last_tokens_, d_result_, hidden(), d_states);
+  }
   pad_backward(*layout_, run, d_result_, hidden(), width_, d_states);
 }
 
 template <class T>
 void Encoder<T>::backward_step(std::size_t step, const Run& run, const Scratch<T>& scratch) const {
   finish_backward(step, run, scratch);
-  for (std::size_t head = 0; head < layer(step).heads; ++head) {
+  for (std::size_t head = 0; head < layer(step).key_heads(); ++head) {
     attend_backward(step, run, head, scratch.gradient, scratch);
   }
   project_backward(step, run, scratch);
@@ -135,7 +141,7 @@ void Encoder<T>::project_backward(std::size_t step, const Run& run,
   clear_rest_of_qkv(step, run);
   if (step == 0 && !embeddings_.learns()) return;
   scratch.reduced->drop_at(dropout_[step].adapters, run.row);
-  layer(step).project_backward(rows_of(step, run.row), run.rows, step > 0,
+  layer(step).project_backward(rows_of(step, run.row), run.rows, input_is_normalized(step),
                                x_.data() + run.row * hidden(), scratch);
 }
 
@@ -143,7 +149,8 @@ template <class T>
 void Encoder<T>::end_backward(const Run& run, const Scratch<T>& scratch) const {
   if (!embeddings_.learns()) return;
   layout_->for_each_group(run, [&](const Group& group, std::size_t g) {
-    embeddings_.backward(g, group.row, group.rows, x_.data() + group.row * hidden(), scratch);
+    embeddings_.backward(g, group.row, group.rows, x_.data() + group.row * hidden(),
+                         scratch.wide + (group.row - run.row) * hidden(), scratch);
   });
 }
 
@@ -154,24 +161,27 @@ void Encoder<T>::attend_first_tokens_backward(const Run& run, float* gradient,
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t s, std::size_t group) {
     const auto call = attention_of(step, run, sequence, group, 1);
     const auto rows = rows_of(step, sequence.row);
-    for (std::size_t head = 0; head < last().heads; ++head) {
-      last().attend_backward(rows, head, call, first_tokens_.d_context(s), scratch);
+    for (std::size_t head = 0; head < last().key_heads(); ++head) {
+      last().attend_backward(rows, head, call, first_tokens_.d_context(s),
+                             head_norms_of(step, group, head), scratch);
     }
     last().rotate_backward(rows, call);
     std::copy_n(first_tokens_.x(s), hidden(), gradient + (sequence.row - run.row) * hidden());
   });
   clear_rest_of_qkv(step, run);
   scratch.reduced->drop_at(dropout_[step].adapters, run.row);
-  last().project_backward(rows_of(step, run.row), run.rows, step > 0, gradient, scratch);
+  last().project_backward(rows_of(step, run.row), run.rows, input_is_normalized(step), gradient,
+                          scratch);
 }
 
 template <class T>
-void Encoder<T>::attend_backward(std::size_t step, const Run& run, std::size_t head,
+void Encoder<T>::attend_backward(std::size_t step, const Run& run, std::size_t key_head,
                                  const T* d_context, const Scratch<T>& scratch) const {
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t group) {
     const auto call = attention_of(step, run, sequence, group, sequence.length);
-    layer(step).attend_backward(rows_of(step, sequence.row), head, call,
-                                d_context + (sequence.row - run.row) * hidden(), scratch);
+    layer(step).attend_backward(rows_of(step, sequence.row), key_head, call,
+                                d_context + (sequence.row - run.row) * shape().context,
+                                head_norms_of(step, group, key_head), scratch);
   });
 }
 
@@ -190,7 +200,7 @@ AttentionCall Encoder<T>::attention_of(std::size_t step, const Run& run, const S
 template <class T>
 void Encoder<T>::clear_rest_of_qkv(std::size_t step, const Run& run) const {
   layout_->for_each_rest(run, [&](std::size_t row, std::size_t count) {
-    std::fill_n(rows_of(step, row).qkv, count * 3 * hidden(), T{});
+    std::fill_n(rows_of(step, row).qkv, count * shape().qkv, T{});
   });
 }
 
@@ -214,11 +224,12 @@ void Encoder<T>::add_weight_gradients(std::size_t step) {
 
 template <class T>
 void Encoder<T>::clear_rows_without_group(std::size_t step) const {
-  const auto [hidden, inner, factors] = shape();
+  const auto [hidden, inner, factors, context, qkv] = shape();
   const std::size_t count = layout_->rows() - layout_->rows_of_groups();
   const auto rows = rows_of(step, layout_->rows_of_groups());
-  std::fill_n(rows.qkv, count * 3 * hidden, T{});
-  for (T* matrix : {rows.input, rows.context, rows.normal1, rows.middle, rows.normal2}) {
+  std::fill_n(rows.qkv, count * qkv, T{});
+  std::fill_n(rows.context, count * context, T{});
+  for (T* matrix : {rows.input, rows.normal1, rows.middle, rows.normal2}) {
     std::fill_n(matrix, count * hidden, T{});
   }
   std::fill_n(rows.factors, count * factors, T{});
@@ -227,6 +238,13 @@ void Encoder<T>::clear_rows_without_group(std::size_t step) const {
 
 template <class T>
 void Encoder<T>::add_norm_gradients(std::size_t step) const {
+  if (const Layer<T>& of = layer(step); of.query_norm) {
+    const std::size_t size = of.head_size();
+    for (std::size_t head = 0; head < of.key_heads(); ++head) {
+      head_norms_.add_to(of.query_norm->d_gamma, step, 2 * head * size, size);
+      head_norms_.add_to(of.key_norm->d_gamma, step, (2 * head + 1) * size, size);
+    }
+  }
   if (step == full_steps()) return first_tokens_.add_norm_gradients(last());
   norms_.add_to(layer(step).norm1, 2 * step);
   norms_.add_to(layer(step).norm2, 2 * step + 1);

@@ -32,6 +32,7 @@ at::Tensor Encoder<T>::forward(const data::Batch& batch, std::optional<random::S
   const auto linears = all_linears();
   pack_weights<PackedLinear<T>>(linears, changes_of<T>(linears) == changes_at_gradients_);
   layout_.emplace(batch, row_unit());
+  if (pooling_ == Pooling::last_token) last_tokens_ = last_tokens_of(batch, padding_id_);
   // If the vectors of distances get gradients, each run has a share of its own for them.
   runs_ = vectors_ && stream ? layout_->split_into(shares) : layout_->runs(tensor::workers());
   reserve(batch, stream);
@@ -65,8 +66,12 @@ void Encoder<T>::reserve(const data::Batch& batch, const std::optional<random::S
   if (takes_first_tokens()) first_tokens_.reserve(layout_->sequences().size(), shape(), keeps_);
   draw_dropout(batch, stream, x_rows);
   if (distances_) distances_->look_up(layout_->longest());
-  scratch_.reserve(tensor::workers(), most_rows_, hidden(),
-                   prepare_attention(layers_, layout_->longest(), vectors_.has_value()));
+  std::size_t copies = 0;
+  for (const Layer<T>& layer : layers_) {
+    copies = std::max(copies, layer.numbers_of_copies(layout_->longest()));
+  }
+  scratch_.reserve(tensor::workers(), most_rows_, shape(),
+                   prepare_attention(layers_, layout_->longest(), vectors_.has_value()), copies);
 }
 
 template <class T>
@@ -101,7 +106,7 @@ void Encoder<T>::forward_run(const Run& run, std::size_t worker) {
   embed(run, worker);
   for (std::size_t i = 0; i < full_steps(); ++i) {
     project(i, run, worker);
-    for (std::size_t head = 0; head < layer(i).heads; ++head) {
+    for (std::size_t head = 0; head < layer(i).key_heads(); ++head) {
       attend(i, run, rows_of(i, run, worker), head, scratch_.of(worker));
     }
     finish(i, run, worker);
@@ -145,16 +150,17 @@ void Encoder<T>::project(std::size_t step, const Run& run, std::size_t worker) c
                        attention_of(step, sequence, sequence.length));
   });
   layout_->for_each_rest(run, [&](std::size_t row, std::size_t count) {
-    std::fill_n(of_run.context + (row - run.row) * hidden(), count * hidden(), T{});
+    const std::size_t columns = shape().context;
+    std::fill_n(of_run.context + (row - run.row) * columns, count * columns, T{});
   });
 }
 
 template <class T>
 void Encoder<T>::attend(std::size_t step, const Run& run, const LayerRows<T>& of_run,
-                        std::size_t head, const Scratch<T>& scratch) const {
+                        std::size_t key_head, const Scratch<T>& scratch) const {
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
     const auto rows = of_run.from(sequence.row - run.row, shape());
-    layer(step).attend(rows, head, attention_of(step, sequence, sequence.length), rows.context,
+    layer(step).attend(rows, key_head, attention_of(step, sequence, sequence.length), rows.context,
                        scratch);
   });
 }
@@ -176,6 +182,9 @@ void Encoder<T>::end_forward(const Run& run, std::size_t worker) {
   }
   const float* const states = last().pre_norm ? scratch.wide : x;
   if (pooling_ == Pooling::mean) return pool(*layout_, run, states, hidden(), result_);
+  if (pooling_ == Pooling::last_token) {
+    return take_last(*layout_, run, last_tokens_, states, hidden(), result_);
+  }
   pad(*layout_, run, states, hidden(), width_, result_);
 }
 
@@ -195,7 +204,7 @@ void Encoder<T>::attend_first_tokens(const Run& run, const LayerRows<T>& of_run,
     const auto rows = of_run.from(row, shape());
     const auto call = attention_of(step, sequence, 1);
     last().rotate(rows, call);
-    for (std::size_t head = 0; head < last().heads; ++head) {
+    for (std::size_t head = 0; head < last().key_heads(); ++head) {
       last().attend(rows, head, call, first_tokens_.context(s), scratch);
     }
     std::copy_n(x + row * hidden(), hidden(), first_tokens_.x(s));
@@ -216,9 +225,10 @@ void Encoder<T>::project_first_queries(const Run& run, const LayerRows<T>& of_ru
   std::fill_n(input + count * hidden(), (rows - count) * hidden(), T{});
   last().project_queries(input, rows, queries, scratch);
   const T* next = queries;
+  const std::size_t columns = shape().context;
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-    std::copy_n(next, hidden(), of_run.qkv + (sequence.row - run.row) * 3 * hidden());
-    next += hidden();
+    std::copy_n(next, columns, of_run.qkv + (sequence.row - run.row) * shape().qkv);
+    next += columns;
   });
 }
 

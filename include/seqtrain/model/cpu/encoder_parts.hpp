@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,6 +37,7 @@ struct InferenceLayer : LayerTraits {
         rotary{std::move(layer.rotary)} {}
 
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
+  [[nodiscard]] std::size_t head_size() const { return hidden() / heads; }
 
   [[nodiscard]] std::array<InferenceLinear*, 4> linears() {
     return {&qkv, &attention_output, &intermediate, &output};
@@ -112,8 +115,9 @@ struct EncoderParts {
   std::optional<DistanceBias> distances = {};    ///< added to all layers' scores
   std::optional<DistanceParts<T>> vectors = {};  ///< vectors of distances, multiplied by q and k
   DropoutRates dropout = {};
-  Pooling pooling = Pooling::first_token;  ///< what the result is of; not the last token
+  Pooling pooling = Pooling::first_token;  ///< what the result is of
   std::optional<Convolution<PackedLinear<T>>> convolution = {};  ///< only predictions use it
+  std::int64_t padding_id = -1;  ///< does not count as a text's last token; -1 if all count
 
   /// Returns both passes of the vectors of distances, if there are any.
   [[nodiscard]] std::optional<DistanceVectors<T>> take_vectors() {
@@ -123,5 +127,16 @@ struct EncoderParts {
     return DistanceVectors<T>{*std::move(vectors), heads, scale};
   }
 };
+
+/// Tells whether `InferenceEncoder` computes an encoder: it lacks the forms of decoders.
+template <class T>
+[[nodiscard]] bool has_inference_encoder(const EncoderParts<T>& parts) {
+  const auto is_usual = [](const Layer<T>& layer) {
+    return layer.norm1.centers && layer.norm2.centers && !layer.query_norm && !layer.causal &&
+           layer.sharing() == 1 && layer.context_size() == layer.hidden();
+  };
+  return !parts.embeddings.keeps_sum && parts.pooling != Pooling::last_token &&
+         std::ranges::all_of(parts.layers, is_usual);
+}
 
 }  // namespace seqtrain::model::cpu

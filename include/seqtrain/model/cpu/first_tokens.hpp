@@ -26,9 +26,9 @@ class FirstTokens {
     rows_ = round_up(count, Layout::matrix_unit);
     const std::size_t numbers = rows_ * shape.hidden;
     matrices_ = memory_.reserve(rows_, shape, keep);
-    std::fill_n(matrices_.context, numbers, T{});
+    std::fill_n(matrices_.context, rows_ * shape.context, T{});
     std::fill_n(x_.reserve(numbers), numbers, 0.0F);
-    if (keep) d_context_.reserve(numbers);
+    if (keep) d_context_.reserve(rows_ * shape.context);
   }
 
   /// Returns the number of rows, which is a multiple of 32.
@@ -37,11 +37,11 @@ class FirstTokens {
 
   /// Returns the result of a sequence's attention, to be filled.
   [[nodiscard]] T* context(std::size_t sequence) const {
-    return matrices_.context + sequence * shape_.hidden;
+    return matrices_.context + sequence * shape_.context;
   }
   /// Returns the gradient of `context`.
   [[nodiscard]] const T* d_context(std::size_t sequence) const {
-    return d_context_.data() + sequence * shape_.hidden;
+    return d_context_.data() + sequence * shape_.context;
   }
   /// Returns a sequence's residual, to be filled before `finish`. After `finish_backward` it is the
   /// residual's gradient.
@@ -74,7 +74,7 @@ class FirstTokens {
         use(0, block(), norms_.gamma(task, norm), norms_.beta(task, norm));
       };
       layer.finish_backward(matrices_.from(row, shape_), block(), dropout, index_of(row), gradient,
-                            d_context_.data() + row * shape_.hidden, sums, of_thread);
+                            d_context_.data() + row * shape_.context, sums, of_thread);
     });
   }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 
 #include <seqtrain/kernels/activation.hpp>
@@ -13,6 +14,7 @@
 #include <seqtrain/kernels/bf16_attention.hpp>
 #include <seqtrain/kernels/bf16_attention_backward.hpp>
 #include <seqtrain/kernels/dropout.hpp>
+#include <seqtrain/kernels/head_norm.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/kernels/rotary.hpp>
 #include <seqtrain/model/cpu/attention_call.hpp>
@@ -49,11 +51,26 @@ class Layer : public LayerTraits {
   PackedLinear<T> qkv, attention_output, intermediate, output;
   NormTensors norm1, norm2;
   std::shared_ptr<kernels::RotaryAngles> rotary = nullptr;  ///< null if nothing is rotated
+  /// Norms of each head's queries and keys [size], or none. Attention then reads copies of the
+  /// heads, which are normalized and rotated.
+  std::optional<NormTensors> query_norm = {}, key_norm = {};
 
   [[nodiscard]] LayerShape shape() const {
-    return {attention_output.out(), output.in(), intermediate.out()};
+    return {attention_output.out(), output.in(), intermediate.out(), context_size(), qkv.out()};
   }
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
+  /// Returns the number of columns of all heads' queries, and of their results.
+  [[nodiscard]] std::size_t context_size() const { return attention_output.in(); }
+  /// Returns the number of heads of keys and values, each for `sharing()` heads of queries.
+  [[nodiscard]] std::size_t key_heads() const {
+    return LayerTraits::key_heads == 0 ? heads : LayerTraits::key_heads;
+  }
+  [[nodiscard]] std::size_t sharing() const { return heads / key_heads(); }
+  [[nodiscard]] std::size_t head_size() const { return context_size() / heads; }
+  /// Returns the numbers that attention needs for copies of heads of a sequence.
+  [[nodiscard]] std::size_t numbers_of_copies(std::size_t length) const {
+    return query_norm ? length * (sharing() + 2) * head_size() : 0;
+  }
 
   [[nodiscard]] std::array<PackedLinear<T>*, 4> linears() {
     return {&qkv, &attention_output, &intermediate, &output};
@@ -65,55 +82,55 @@ class Layer : public LayerTraits {
   }
   /// Computes k and v of `count` rows.
   void project_keys(const LayerRows<T>& rows, std::size_t count, const Scratch<T>& scratch) const {
-    project(rows.input, count, {hidden(), qkv.out()}, rows.qkv, qkv.out(), scratch);
+    project(rows.input, count, {context_size(), qkv.out()}, rows.qkv, qkv.out(), scratch);
   }
-  /// Computes q [count, hidden] of `input` [count, hidden].
+  /// Computes q [count, context] of `input` [count, hidden].
   void project_queries(const T* input, std::size_t count, T* q, const Scratch<T>& scratch) const {
-    project(input, count, {0, hidden()}, q, hidden(), scratch);
+    project(input, count, {0, context_size()}, q, context_size(), scratch);
   }
 
   /// Rotates the queries and keys of a sequence in place by their positions, if the layer has
   /// rotary positions. Call it before the sequence's attention. `rows` begin with the sequence's
   /// first token, here and in the functions below.
   void rotate(const LayerRows<T>& rows, const AttentionCall& call) const {
-    if (rotary) rotate(rows, call, 1);
+    if (rotary && !query_norm) rotate(rows, call, 1);
   }
 
-  /// Computes a head's attention of a sequence. Token i's result goes to row i of `context`.
-  void attend(const LayerRows<T>& rows, std::size_t head, const AttentionCall& call, T* context,
+  /// Computes the attention of a sequence by the heads with the keys of `key_head`. Token i's result
+  /// goes to row i of `context`.
+  void attend(const LayerRows<T>& rows, std::size_t key_head, const AttentionCall& call, T* context,
               const Scratch<T>& scratch) const {
-    const auto view = head_view(rows, head, call);
-    T* const to = context + head * view.size;
-    if constexpr (std::is_same_v<T, Bf16>) {
-      if (view.by_tiles) return kernels::attend_bf16(view, to, hidden(), {scratch.attention});
+    const HeadRows of = query_norm ? normalized(rows, key_head, call, scratch.heads)
+                                   : head_rows(rows.qkv, key_head);
+    auto view = head_view(of, key_head, call);
+    T* to = context + key_head * sharing() * view.size;
+    for (std::size_t i = 0; i < sharing(); ++i, to += view.size) {
+      attend(view, to, scratch);
+      view.q += view.size;
+      view.first += static_cast<std::uint32_t>(call.length * call.length);
     }
-    kernels::attend(view, to, hidden(), {scratch.attention});
   }
 
-  /// Computes the backward pass of `attend`, given `d_context`. The head's q, k and v become their
-  /// gradients.
-  void attend_backward(const LayerRows<T>& rows, std::size_t head, const AttentionCall& call,
-                       const T* d_context, const Scratch<T>& scratch) const {
-    const auto view = head_view(rows, head, call);
-    T* const q = rows.qkv + head * view.size;
-    T* const k = q + hidden();
-    const T* const d = d_context + head * view.size;
-    if constexpr (std::is_same_v<T, Bf16>) {
-      if (view.by_tiles) {
-        return kernels::attend_bf16_backward(view, d, hidden(), q, k, k + hidden(),
-                                             {scratch.attention});
-      }
-    }
-    kernels::attend_backward(view, d, hidden(), q, k, k + hidden(), {scratch.attention});
+  /// Computes the backward pass of `attend`, given `d_context`. The heads' q, k and v become their
+  /// gradients. With norms of queries and keys, adds to the sums of their gradients [size] at
+  /// `d_norms` and `d_norms` + size.
+  void attend_backward(const LayerRows<T>& rows, std::size_t key_head, const AttentionCall& call,
+                       const T* d_context, float* d_norms, const Scratch<T>& scratch) const {
+    const HeadRows of = query_norm ? normalized(rows, key_head, call, scratch.heads)
+                                   : head_rows(rows.qkv, key_head);
+    const auto view = head_view(of, key_head, call);
+    const T* const d = d_context + key_head * sharing() * view.size;
+    attend_backward(view, d, of, scratch);
+    if (query_norm) normalized_backward(rows, key_head, call, of, d_norms);
   }
 
   /// Computes the backward pass of `rotate`. Call it after the backward passes of all heads. Clears
   /// the gradients of queries that did not attend.
   void rotate_backward(const LayerRows<T>& rows, const AttentionCall& call) const {
     for (std::size_t token = call.queries; token < call.length; ++token) {
-      std::fill_n(rows.qkv + token * qkv.out(), hidden(), T{});
+      std::fill_n(rows.qkv + token * qkv.out(), context_size(), T{});
     }
-    if (rotary) rotate(rows, call, -1);
+    if (rotary && !query_norm) rotate(rows, call, -1);
   }
 
   /// Computes the part of the layer after attention. Writes the next layer's input to `next`. With
@@ -139,7 +156,7 @@ class Layer : public LayerTraits {
   }
 
   /// Computes the backward pass of `finish`. Leaves the gradient of attention's result in
-  /// `d_context` [rows, hidden]. sums(norm, use) calls use(row, count, d_gamma, d_beta) for each
+  /// `d_context` [rows, context]. sums(norm, use) calls use(row, count, d_gamma, d_beta) for each
   /// part of the rows; `use` adds the part's gradients of norm1 (norm = 0) or norm2 (norm = 1) to
   /// these sums.
   template <class Sums>
@@ -153,8 +170,8 @@ class Layer : public LayerTraits {
         const std::size_t at = row * hidden();
         const auto index = first + static_cast<std::uint32_t>(at);
         kernels::add_and_norm_backward(gradient + at, (pre_norm ? scratch.wide : gradient) + at,
-                                       normal + at, inverse + row, norm.weights().gamma, drop,
-                                       index, normal + at, d_gamma, d_beta, part, hidden());
+                                       normal + at, inverse + row, norm.weights(), drop, index,
+                                       normal + at, d_gamma, d_beta, part, hidden());
       });
     };
     scratch.reduced->drop_at(dropout.adapters, first / hidden());
@@ -171,7 +188,7 @@ class Layer : public LayerTraits {
     norm_backward(0, norm1, dropout.first, rows.normal1, rows.inverse1);
     back(attention_output, rows.normal1, count, scratch)
         .each(scratch.block, [&](std::size_t column, const float* block) {
-          kernels::convert(block, panel, d_context + column, hidden(), count, panel);
+          kernels::convert(block, panel, d_context + column, context_size(), count, panel);
         });
   }
 
@@ -205,23 +222,103 @@ class Layer : public LayerTraits {
 
   void rotate(const LayerRows<T>& rows, const AttentionCall& call, float sign) const {
     rotary->rotate(rows.qkv, qkv.out(), call.queries, heads, sign);
-    rotary->rotate(rows.qkv + hidden(), qkv.out(), call.length, heads, sign);
+    rotary->rotate(rows.qkv + context_size(), qkv.out(), call.length, key_heads(), sign);
   }
 
-  [[nodiscard]] kernels::AttentionHead<T> head_view(const LayerRows<T>& rows, std::size_t head,
+  /// The queries of all heads with the same keys, the keys and the values. Rows are `ld` apart.
+  struct HeadRows {
+    T* q;
+    T* k;
+    T* v;
+    std::size_t ld;
+  };
+
+  /// Returns the columns of a head of keys, and of its queries, of a sequence.
+  [[nodiscard]] HeadRows head_rows(T* qkv_rows, std::size_t key_head) const {
+    T* const k = qkv_rows + context_size() + key_head * head_size();
+    return {.q = qkv_rows + key_head * sharing() * head_size(),
+            .k = k,
+            .v = k + key_heads() * head_size(),
+            .ld = qkv.out()};
+  }
+
+  /// Copies the columns of a head of keys, and of its queries, to `copies`
+  /// [length, (sharing + 2) size]. Normalizes and rotates the queries and keys.
+  [[nodiscard]] HeadRows normalized(const LayerRows<T>& rows, std::size_t key_head,
+                                    const AttentionCall& call, T* copies) const {
+    const HeadRows from = head_rows(rows.qkv, key_head);
+    const std::size_t size = head_size();
+    const HeadRows to{copies, copies + sharing() * size, copies + (sharing() + 1) * size,
+                      (sharing() + 2) * size};
+    for (std::size_t i = 0; i < sharing(); ++i) {
+      kernels::normalize_head(from.q + i * size, from.ld, query_norm->weights(), to.q + i * size,
+                              to.ld, call.queries, size);
+    }
+    kernels::normalize_head(from.k, from.ld, key_norm->weights(), to.k, to.ld, call.length, size);
+    for (std::size_t token = 0; token < call.length; ++token) {
+      std::copy_n(from.v + token * from.ld, size, to.v + token * to.ld);
+    }
+    rotate_copies(to, call, 1);
+    return to;
+  }
+
+  void rotate_copies(const HeadRows& copies, const AttentionCall& call, float sign) const {
+    if (!rotary) return;
+    rotary->rotate(copies.q, copies.ld, call.queries, sharing(), sign);
+    rotary->rotate(copies.k, copies.ld, call.length, 1, sign);
+  }
+
+  /// Computes the backward pass of `normalized`, whose copies hold the gradients of what it
+  /// returned.
+  void normalized_backward(const LayerRows<T>& rows, std::size_t key_head,
+                           const AttentionCall& call, const HeadRows& copies,
+                           float* d_norms) const {
+    const HeadRows to = head_rows(rows.qkv, key_head);
+    const std::size_t size = head_size();
+    rotate_copies(copies, call, -1);
+    for (std::size_t i = 0; i < sharing(); ++i) {
+      kernels::normalize_head_backward(to.q + i * size, to.ld, query_norm->weights(),
+                                       copies.q + i * size, copies.ld, d_norms, call.queries, size);
+    }
+    kernels::normalize_head_backward(to.k, to.ld, key_norm->weights(), copies.k, copies.ld,
+                                     d_norms + size, call.length, size);
+    for (std::size_t token = 0; token < call.length; ++token) {
+      std::copy_n(copies.v + token * copies.ld, size, to.v + token * to.ld);
+    }
+  }
+
+  void attend(const kernels::AttentionHead<T>& view, T* to, const Scratch<T>& scratch) const {
+    if constexpr (std::is_same_v<T, Bf16>) {
+      if (view.by_tiles) return kernels::attend_bf16(view, to, context_size(), {scratch.attention});
+    }
+    kernels::attend(view, to, context_size(), {scratch.attention});
+  }
+
+  void attend_backward(const kernels::AttentionHead<T>& view, const T* d, const HeadRows& to,
+                       const Scratch<T>& scratch) const {
+    if constexpr (std::is_same_v<T, Bf16>) {
+      if (view.by_tiles) {
+        return kernels::attend_bf16_backward(view, d, context_size(), to.q, to.k, to.v,
+                                             {scratch.attention});
+      }
+    }
+    kernels::attend_backward(view, d, context_size(), to.q, to.k, to.v, {scratch.attention});
+  }
+
+  /// Returns the first head with the keys of `key_head`.
+  [[nodiscard]] kernels::AttentionHead<T> head_view(const HeadRows& rows, std::size_t key_head,
                                                     const AttentionCall& call) const {
-    const std::size_t size = hidden() / heads;
-    const T* const q = rows.qkv + head * size;
+    const std::size_t head = key_head * sharing();
     const auto of_head = [&](auto* numbers) {
       return numbers == nullptr ? numbers : numbers + head * call.bias_of_a_head;
     };
-    return {.q = q,
-            .k = q + hidden(),
-            .v = q + 2 * hidden(),
-            .ld = qkv.out(),
+    return {.q = rows.q,
+            .k = rows.k,
+            .v = rows.v,
+            .ld = rows.ld,
             .queries = call.queries,
             .length = call.length,
-            .size = size,
+            .size = head_size(),
             .dropout = call.dropout,
             .first = call.first + static_cast<std::uint32_t>(head * call.length * call.length),
             .sliding_window = sliding_window,
@@ -229,6 +326,8 @@ class Layer : public LayerTraits {
             .d_bias = of_head(call.d_bias),
             .vectors = call.vectors_of_a_head.of_head(head, call.vectors),
             .parts = score_parts,
+            .causal = causal,
+            .sharing = sharing(),
             .by_tiles = has_tiles()};
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -51,6 +52,41 @@ inline void pool_backward(const Layout& layout, const Layout::Run& run, const fl
         d_state[i] = d_mean[i] / static_cast<float>(sequence.length);
       }
     }
+  });
+}
+
+/// Returns the number of each sequence's last token that is not `padding_id`, or 0 if it has no
+/// other, as `model::last_tokens` counts. If `padding_id` is below 0, all tokens count.
+inline std::vector<std::size_t> last_tokens_of(const data::Batch& batch, std::int64_t padding_id) {
+  std::vector<std::size_t> result;
+  for (std::size_t s = 0; s < batch.lengths.size(); ++s) {
+    const auto* const ids = batch.input_ids.data() + s * static_cast<std::size_t>(batch.width);
+    auto last = static_cast<std::size_t>(batch.lengths[s]) - 1;
+    while (padding_id >= 0 && last > 0 && ids[last] == padding_id) --last;
+    result.push_back(last);
+  }
+  return result;
+}
+
+/// Copies the state of each sequence's token with the number `last` to `result` [sequences, hidden].
+/// `states` [rows, hidden] begin at the run's first row.
+inline void take_last(const Layout& layout, const Layout::Run& run,
+                      const std::vector<std::size_t>& last, const float* states,
+                      std::size_t hidden, float* result) {
+  layout.for_each_sequence(run, [&](const Layout::Sequence& sequence, std::size_t s, std::size_t) {
+    std::copy_n(states + (sequence.row - run.row + last[s]) * hidden, hidden, result + s * hidden);
+  });
+}
+
+/// Computes the gradient of each hidden state, which is zero but for the tokens that `take_last`
+/// took.
+inline void take_last_backward(const Layout& layout, const Layout::Run& run,
+                               const std::vector<std::size_t>& last, const float* d_result,
+                               std::size_t hidden, float* d_states) {
+  std::fill_n(d_states, run.rows * hidden, 0.0F);
+  layout.for_each_sequence(run, [&](const Layout::Sequence& sequence, std::size_t s, std::size_t) {
+    std::copy_n(d_result + s * hidden, hidden,
+                d_states + (sequence.row - run.row + last[s]) * hidden);
   });
 }
 

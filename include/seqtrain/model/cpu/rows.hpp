@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct LayerShape {
   std::size_t inner;  ///< columns of the feed-forward network's activations
   std::size_t
       factors;  ///< outputs of the intermediate linear layer: `inner`, or twice `inner` with gates
+  std::size_t context;  ///< columns of all heads' results
+  std::size_t qkv;      ///< columns of queries, keys and values
+
+  /// Returns the number of columns that scratch memory has for either.
+  [[nodiscard]] std::size_t widest() const { return std::max(hidden, context); }
 };
 
 /// The matrices that one layer keeps of its tokens, row-major. The forward pass fills the matrices.
@@ -24,8 +30,8 @@ struct LayerShape {
 template <class T>
 struct LayerRows {
   T* input;    ///< [rows, hidden]
-  T* qkv;      ///< [rows, 3 hidden]; then its gradient
-  T* context;  ///< [rows, hidden], the result of attention
+  T* qkv;      ///< [rows, qkv], queries, keys and values; then their gradient
+  T* context;  ///< [rows, context], the result of attention
   T* normal1;  ///< [rows, hidden], normalized; then the gradient of attention's output linear layer
   T* middle;   ///< [rows, hidden], the input of the feed-forward network
   T* factors;  ///< [rows, factors], the activations' slopes; then the gradient of their argument
@@ -42,8 +48,8 @@ struct LayerRows {
     };
     const std::size_t hidden = shape.hidden;
     return {.input = input + row * hidden,
-            .qkv = qkv + row * 3 * hidden,
-            .context = context + row * hidden,
+            .qkv = qkv + row * shape.qkv,
+            .context = context + row * shape.context,
             .normal1 = kept(normal1, hidden),
             .middle = middle + row * hidden,
             .factors = kept(factors, shape.factors),
@@ -61,8 +67,9 @@ class LayerMemory {
   /// Returns memory for `rows` rows. Without `keep`, the matrices that only a backward pass reads
   /// are null.
   LayerRows<T> reserve(std::size_t rows, const LayerShape& shape, bool keep) {
-    const auto [hidden, inner, factors] = shape;
-    T* next = memory_.reserve(rows * (keep ? 8 * hidden + inner + factors : 6 * hidden + inner));
+    const auto [hidden, inner, factors, context, qkv] = shape;
+    const std::size_t all = 2 * hidden + inner + context + qkv;
+    T* next = memory_.reserve(rows * (keep ? all + 2 * hidden + factors : all));
     const auto take = [&](std::size_t width) {
       T* const taken = next;
       next += rows * width;
@@ -71,8 +78,8 @@ class LayerMemory {
     const auto take_kept = [&](std::size_t width) { return keep ? take(width) : nullptr; };
     float* const inverse = keep ? inverse_.reserve(2 * rows) : nullptr;
     return {.input = take(hidden),
-            .qkv = take(3 * hidden),
-            .context = take(hidden),
+            .qkv = take(qkv),
+            .context = take(context),
             .normal1 = take_kept(hidden),
             .middle = take(hidden),
             .factors = take_kept(factors),
@@ -92,8 +99,9 @@ template <class T>
 struct Scratch {
   float* wide;       ///< [rows, hidden]
   float* block;      ///< [rows, panel]
-  T* gradient;       ///< [rows, hidden]
+  T* gradient;       ///< [rows, widest], see `LayerShape::widest`
   float* attention;  ///< as kernels/attention.hpp asks for
+  T* heads;          ///< queries, keys and values of heads with norms, see `Layer::normalized`
   ReducedRows<T>* reduced;
 };
 
@@ -102,13 +110,15 @@ template <class T>
 class ScratchMemory {
  public:
   /// Makes room for so many threads, rows and numbers.
-  void reserve(std::size_t workers, std::size_t rows, std::size_t hidden, std::size_t attention) {
+  void reserve(std::size_t workers, std::size_t rows, const LayerShape& shape,
+               std::size_t attention, std::size_t heads) {
     rows_ = rows;
-    hidden_ = hidden;
+    hidden_ = shape.hidden;
     threads_.resize(workers);
     for (auto& thread : threads_) {
-      thread.floats.reserve(rows * (hidden + panel) + attention);
-      thread.gradient.reserve(rows * hidden);
+      thread.floats.reserve(rows * (hidden_ + panel) + attention);
+      thread.gradient.reserve(rows * shape.widest());
+      thread.heads.reserve(heads);
     }
   }
 
@@ -120,6 +130,7 @@ class ScratchMemory {
             .block = block,
             .gradient = threads_[worker].gradient.data(),
             .attention = block + rows_ * panel,
+            .heads = threads_[worker].heads.data(),
             .reduced = &threads_[worker].reduced};
   }
 
@@ -127,6 +138,7 @@ class ScratchMemory {
   struct Thread {
     Buffer<float> floats;
     Buffer<T> gradient;
+    Buffer<T> heads;
     mutable ReducedRows<T> reduced;
   };
 

@@ -41,25 +41,25 @@ class NormGradients {
     return gamma(set, norm) + hidden_;
   }
 
+  /// Adds `count` of the sums of a norm, from `first` on, to a gradient [count], if there is one.
+  /// Those for its bias come after those for its scale.
+  void add_to(const at::Tensor& gradient, std::size_t norm, std::size_t first,
+              std::size_t count) const {
+    if (!gradient.defined()) return;
+    auto* const to = gradient.mutable_data_ptr<float>();
+    for (std::size_t set = 0; set < sets_; ++set) {
+      const float* const sums = gamma(set, norm) + first;
+      for (std::size_t i = 0; i < count; ++i) to[i] += sums[i];
+    }
+  }
+
   /// Adds the sums of a norm to its gradients, if it learns.
   void add_to(const NormTensors& tensors, std::size_t norm) const {
-    if (!tensors.d_gamma.defined()) return;
-    add(tensors.d_gamma, [&](std::size_t set) { return gamma(set, norm); });
-    if (tensors.d_beta.defined()) {
-      add(tensors.d_beta, [&](std::size_t set) { return beta(set, norm); });
-    }
+    add_to(tensors.d_gamma, norm, 0, hidden_);
+    add_to(tensors.d_beta, norm, hidden_, hidden_);
   }
 
  private:
-  template <class SumsOf>
-  void add(const at::Tensor& gradient, const SumsOf& sums_of) const {
-    auto* const to = gradient.mutable_data_ptr<float>();
-    for (std::size_t set = 0; set < sets_; ++set) {
-      const float* const sums = sums_of(set);
-      for (std::size_t i = 0; i < hidden_; ++i) to[i] += sums[i];
-    }
-  }
-
   Buffer<float> sums_;
   std::size_t sets_ = 0;
   std::size_t norms_ = 0;

@@ -106,7 +106,7 @@ SEQTRAIN_SEPARATE std::unique_ptr<AnyEncoder> make_encoder(EncoderParts<Bf16> pa
                                                            std::span<tensor::Parameter> parameters,
                                                            Precision precision,
                                                            bool only_predicts) {
-  if (!only_predicts) {
+  if (!only_predicts || !has_inference_encoder(parts)) {
     return std::make_unique<detail::TrainedEncoder<Bf16>>(std::move(parts), parameters);
   }
   return std::make_unique<detail::PredictingEncoder>(std::move(parts),

@@ -65,10 +65,11 @@ inline bool computes_windows(const EncoderLayers& layers, c10::Device device, at
   }
 }
 
-/// Returns the names of what a network's layers have that only operators compute.
-inline std::string unusual_forms(const Network& network) {
+/// Returns the names of what a network's layers have that only operators compute on the device.
+inline std::string unusual_forms(const Network& network, c10::Device device) {
   const auto layers = network.layers();
-  return layers ? only_by_operators(*layers) : std::string{};
+  if (!layers) return {};
+  return device.is_cpu() ? only_by_operators(*layers) : not_packed(*layers);
 }
 
 /// Returns the layers of a network if `packed::PackedBackend` can compute them.
@@ -79,7 +80,7 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
     return {};
   }
   auto layers = network.layers();
-  if (layers && !only_by_operators(*layers).empty()) return {};
+  if (layers && !not_packed(*layers).empty()) return {};
   const auto fits = [&](const LayerParts& layer) {
     return !options.device.is_cuda() || head_size(layer) % 8 == 0;  // as CUDA's operators demand
   };
@@ -110,7 +111,9 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
     kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
   }
   made.by_hand = kernels != nullptr;
-  if (!made.by_hand && !options.autograd) made.only_by_operators = detail::unusual_forms(network);
+  if (!made.by_hand && !options.autograd) {
+    made.only_by_operators = detail::unusual_forms(network, options.device);
+  }
   if (made.by_hand && options.encoder_is_fixed()) {
     network.forget_encoder();
     std::erase_if(loaded.parameters, [&](const tensor::Parameter& parameter) {

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/families/decoder/decoder.hpp>
+#include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/nn/only_by_operators.hpp>
 
 #include "support/model_case.hpp"
 #include "support/model_conformance.hpp"
@@ -48,12 +50,23 @@ TEST(Decoder, HasFourLinearLayersOfAttentionToAdapt) {
 }
 
 TEST(Decoder, NamesWhatItsLayersNeedOperatorsFor) {
-  EXPECT_EQ(small("qwen3_windows").only_by_operators(),
+  EXPECT_EQ(small("gemma2").only_by_operators(),
+            "norms whose scale is the weight plus 1, norms before the residual, scaled or capped "
+            "scores");
+  EXPECT_EQ(small("olmo2").only_by_operators(),
+            "norms of all queries and keys, norms before the residual");
+  EXPECT_EQ(small("megatron_bert").only_by_operators(), "a LayerNorm before the first layer");
+  for (const char* name : {"bert_gelu", "llama", "qwen3_windows", "smollm3"}) {
+    EXPECT_EQ(small(name).only_by_operators(), "") << name;
+  }
+}
+
+TEST(Decoder, NamesWhatADeviceNeedsOperatorsFor) {
+  const weights::WeightsFolder folder{tests::small_model("qwen3_windows").directory()};
+  const auto loaded = load_any_network(folder, {});
+  EXPECT_EQ(not_packed(*loaded.network->layers()),
             "a norm before the first layer, RMSNorm, norms of queries and keys, causal attention, "
             "gates of a linear layer of their own, SiLU, the last token as result");
-  EXPECT_FALSE(small("qwen3").has_kernels());
-  EXPECT_EQ(small("megatron_bert").only_by_operators(), "a norm before the first layer");
-  EXPECT_EQ(small("bert_gelu").only_by_operators(), "");
 }
 
 struct SmallDecoder {

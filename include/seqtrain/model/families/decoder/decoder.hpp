@@ -10,11 +10,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/families/decoder/config.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/only_by_operators.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
@@ -86,6 +89,11 @@ inline void refuse_first_token(const weights::ModelConfig& config) {
   const auto norm = [&](const Scope& place, std::int64_t numbers) {
     return LayerNorm::rms(place, numbers, config.layer_norm_eps, form.norm_offset);
   };
+  const auto named = [&](std::string_view name) {
+    return name.empty() ? std::nullopt : std::optional{norm(scope / name, hidden)};
+  };
+  // Its gradient is complete with those of the layer before, so it comes first.
+  const auto before = named(form.attention_norm);
   const auto qkv = decoder_qkv(attention, config, form.fused);
   const Linear o{attention / "o_proj", queries, hidden, config.attention_output_bias};
   std::optional<LayerNorm> query_norm, key_norm;
@@ -99,10 +107,6 @@ inline void refuse_first_token(const weights::ModelConfig& config) {
   std::optional<Linear> gate;
   if (!form.fused) gate.emplace(mlp / "up_proj", hidden, inner, config.mlp_bias);
   const Linear down{mlp / "down_proj", inner, hidden, config.mlp_bias};
-  const auto named = [&](std::string_view name) {
-    return name.empty() ? std::nullopt : std::optional{norm(scope / name, hidden)};
-  };
-  const auto before = named(form.attention_norm);
   const auto attention_result = named(form.attention_result_norm);
   const auto middle = named(form.feed_forward_norm), result = named(form.result_norm);
   return {.traits = decoder_traits(config, config.layers[i], form.causal),
@@ -180,6 +184,18 @@ class DecoderEncoder {
   }
 
   [[nodiscard]] const EncoderLayers& layers() const { return layers_; }
+
+  /// Returns the encoder for the hand-written backend.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    if (scale_ != 1 || !only_by_operators(layers_).empty()) return {};
+    auto parts = cpu::encoder<T>({.word = cpu::table(words_),
+                                  .norm = cpu::norm(*layers_.first_norm),
+                                  .keeps_sum = true},
+                                 layers_);
+    if (parts) parts->padding_id = padding_id_;
+    return parts;
+  }
 
  private:
   WordEmbedding words_;
