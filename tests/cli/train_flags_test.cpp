@@ -348,6 +348,23 @@ TEST_F(TrainFlagsTest, JoinLabelsOnlyIfAsked) {
   EXPECT_EQ(choose({"--join-labels", "--labels", "y,X"}), (std::vector<std::string>{"y", "X"}));
 }
 
+TEST_F(TrainFlagsTest, TakeTheTargetsOfAModelOfSeveralAlone) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(directory / "f.csv", "text,label,a,b\nx,1,2,3\ny,1,2,3\n");
+  const auto choose = [&](const std::string& type, std::vector<const char*> more = {}) {
+    tests::write_file(directory / "config.json",
+                      R"({"id2label": {"0": "v", "1": "w"}, "problem_type": ")" + type + "\"}");
+    more.insert(more.end(), {"--model", directory.path().c_str(), "--train-file", file.c_str(),
+                             "--problem-type", "regression"});
+    return parsed(more).choose_labels({});
+  };
+  EXPECT_EQ(choose("single_label_classification"), data::Labels::regression());
+  EXPECT_EQ(choose("regression").names(), (std::vector<std::string>{"v", "w"}));
+  EXPECT_EQ(choose("regression", {"--labels", "one"}).names(), std::vector<std::string>{"one"});
+  EXPECT_EQ(choose("regression", {"--label-field", "b,a"}).names(),
+            (std::vector<std::string>{"b", "a"}));
+}
+
 TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {
   EXPECT_FALSE(parsed({}).keeps_checkpoints());
   EXPECT_FALSE(parsed({"--resume", "never"}).keeps_checkpoints());

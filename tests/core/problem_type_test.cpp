@@ -27,7 +27,8 @@ TEST(ProblemType, IsFoundByItsName) {
 TEST(ProblemType, AllowsOneLabelOrSeveral) {
   static_assert(allows_labels(ProblemType::regression, 1));
   for (const std::size_t count : {0u, 2u, 3u}) {
-    EXPECT_FALSE(allows_labels(ProblemType::regression, count)) << count;
+    EXPECT_EQ(allows_labels(ProblemType::regression, count), count > 0) << count;
+    EXPECT_FALSE(allows_labels(ProblemType::loss_alone, count)) << count;
   }
   for (const auto type : {ProblemType::single_label, ProblemType::multi_label}) {
     for (const std::size_t count : {0u, 1u}) EXPECT_FALSE(allows_labels(type, count)) << count;

@@ -233,16 +233,23 @@ TEST(ChooseLabels, TakesTheFieldsOfTheNumbersOfPeople) {
             "the order of the probabilities");
 }
 
-TEST(ChooseLabels, RefusesSeveralTargetsOfARegression) {
+TEST(ChooseLabels, OfARegressionAreItsTargets) {
   const tests::TemporaryFile file{"text,v,a,\"v,a\"\nx,3,1,2\n", ".csv"};
-  const auto choose = [&](const std::string& field) {
-    return choose_labels({}, {}, file.path(),
+  const auto choose = [&](const std::string& field, const Names& given = {},
+                          const Names& of_model = {}) {
+    return choose_labels(given, of_model, file.path(),
                          {.label_field = field, .problem_type = ProblemType::regression});
   };
-  EXPECT_EQ(choose("v").problem_type(), ProblemType::regression);
-  EXPECT_EQ(choose("v,a").problem_type(), ProblemType::regression);  // is one field
-  EXPECT_NE(problem_of([&] { choose("a,v"); }).find("regression has one target"),
-            std::string::npos);
+  EXPECT_EQ(choose("v"), Labels::regression());
+  EXPECT_EQ(choose("v,a"), Labels::regression());  // is one field
+  EXPECT_EQ(choose("a,v").names(), (Names{"a", "v"}));
+  EXPECT_EQ(choose("a,v").problem_type(), ProblemType::regression);
+  EXPECT_EQ(choose("a,v").targets(), 2U);
+  EXPECT_EQ(choose("a,v", {"x", "y"}).names(), (Names{"x", "y"}));
+  EXPECT_EQ(choose("v", {"x"}).names(), Names{"x"});
+  EXPECT_EQ(choose("v", {}, {"x", "y"}).names(), (Names{"x", "y"}));
+  EXPECT_EQ(choose("v", {}, {"x"}), Labels::regression());
+  EXPECT_EQ(problem_of([&] { choose("a,a"); }), "labels: a label is repeated; there are: a, a");
 }
 
 }  // namespace

@@ -118,7 +118,9 @@ TEST(Labels, OfRegressionAreOne) {
   EXPECT_EQ(Labels::regression().targets(), 1U);
   EXPECT_EQ((Labels{{"a", "b"}, ProblemType::multi_label}.targets()), 2U);
   EXPECT_EQ(Labels::nli().targets(), 0U);
-  EXPECT_THROW((Labels{{"a", "b"}, ProblemType::regression}), InputError);
+  EXPECT_EQ((Labels{{"a", "b"}, ProblemType::regression}.targets()), 2U);
+  EXPECT_THROW((Labels{{}, ProblemType::regression}), InputError);
+  EXPECT_THROW((Labels{{"a", "a"}, ProblemType::regression}), InputError);
   EXPECT_THROW((Labels{{"a"}, ProblemType::multi_label}), InputError);
 }
 

@@ -488,11 +488,39 @@ TEST(Reader, MakesSharesOfTheNumbersOfPeople) {
   EXPECT_EQ(read("text,good,bad\na,0,0\n", "f.csv", options), Found{"a|~|~"});
 }
 
-TEST(Reader, RefusesSeveralFieldsOfTargets) {
-  const ReadOptions options{.label_field = "v,a", .problem_type = ProblemType::regression};
-  EXPECT_EQ(problem("text,v,a\nx,1,2\n", "f", options),
-            "f: v,a: names several fields, and regression has one target; name the field of one "
-            "target");
+TEST(Reader, ReadsAColumnForEachTarget) {
+  ReadOptions options{.label_field = "v,a", .problem_type = ProblemType::regression};
+  EXPECT_EQ(read("text,V,a\nx,1.5,-2e1\ny,-1,0\n", "f.csv", options),
+            (Found{"x|~|[1.5,-20]", "y|~|[-1,0]"}));
+  EXPECT_EQ(read("{\"a\":2,\"text\":\"x\",\"v\":0.1}\n", "f", options), Found{"x|~|[0.1,2]"});
+  EXPECT_EQ(problem("text,v,a\nx,1,2\ny,1,\n", "f.csv", options),
+            "f.csv:3: the number in 'a' is missing");
+  EXPECT_EQ(problem("text,v,a\nx,high,2\n", "f.csv", options),
+            "f.csv:2: 'high' in 'v' is not a finite number");
+  for (const char* wrong : {"nan", "1e39", "-inf", "1,5"}) {
+    EXPECT_EQ(problem("text\tv\ta\nx\t1\t" + std::string{wrong} + "\n", "f.tsv", options),
+              "f.tsv:2: '" + std::string{wrong} + "' in 'a' is not a finite number");
+  }
+  EXPECT_EQ(problem("{\"text\":\"x\",\"v\":1,\"a\":1}\n{\"text\":\"x\",\"v\":1}\n", "f", options),
+            "f:2: the number in 'a' is missing");
+  EXPECT_EQ(problem("{\"text\":\"x\",\"v\":\"1\",\"a\":1}\n", "f", options),
+            "f:1: '\"1\"' in 'v' is not a finite number");
+  EXPECT_NE(problem("text,v,b\nx,1,2\n", "f.csv", options).find("no such"), std::string::npos);
+  options.skip_unlabelled = true;
+  EXPECT_EQ(read("text,v,a\nx,1,\ny,,\nz,1,2\n", "f.csv", options),
+            (Found{"x|~|~", "y|~|~", "z|~|[1,2]"}));
+  EXPECT_EQ(problem("text,v,a\nx,high,\n", "f.csv", options),
+            "f.csv:2: 'high' in 'v' is not a finite number");
+}
+
+TEST(Reader, LeavesOutAnArrayThatLacksANumber) {
+  ReadOptions options{.problem_type = ProblemType::regression, .skip_unlabelled = true};
+  const char* const lines =
+      "{\"text\":\"x\",\"label\":[1,null]}\n{\"text\":\"y\",\"label\":{\"v\":null}}\n"
+      "{\"text\":\"z\",\"label\":[1,2]}\n";
+  EXPECT_EQ(read(lines, "f", options), (Found{"x|~|~", "y|~|~", "z|~|[1,2]"}));
+  options.skip_unlabelled = false;
+  EXPECT_EQ(read(lines, "f", options).front(), "x|~|[1,null]");
 }
 
 TEST(Reader, NamesRegressionWhereALabelIsANumber) {

@@ -72,9 +72,45 @@ TEST(Targets, OfRegressionAreRefusedWithFileAndLine) {
         "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"b\", \"label\": " + std::string{label} + "}",
         number);
     EXPECT_TRUE(problem.starts_with("f:2: label: '")) << problem;
-    EXPECT_TRUE(problem.ends_with("' is not a finite number")) << problem;
+    EXPECT_NE(problem.find("' is not a finite number"), std::string::npos) << problem;
+    EXPECT_EQ(problem.find("--labels") != std::string::npos, *label == '[' || *label == '{');
   }
   EXPECT_TRUE(problem_with(R"({"text": "a", "label": 1e999})", number).starts_with("f:1: "));
+}
+
+TEST(Targets, OfSeveralNumbersAreInEveryFormat) {
+  const Labels numbers{{"valence", "arousal"}, ProblemType::regression};
+  const Floats expected{3.5F, -1, 0.1F, 2};
+  const EncodeFileOptions columns{.read = {.label_field = "valence,arousal"}};
+  EXPECT_EQ(targets_of(with_targets(R"({"text": "a", "label": [3.5, -1]}
+{"text": "b", "label": {"arousal": 2, "valence": 0.1}})",
+                                    numbers)),
+            expected);
+  EXPECT_EQ(targets_of(with_targets("text\tlabel\na\t[3.5,-1]\nb\t[0.1, 2]\n", numbers)), expected);
+  EXPECT_EQ(targets_of(with_targets("arousal,text,valence\n-1,a,3.5\n2,b,0.1\n", numbers, columns)),
+            expected);
+  EXPECT_EQ(targets_of(with_targets(R"({"text": "a", "valence": 3.5, "arousal": -1}
+{"arousal": 2, "text": "b", "valence": 0.1})",
+                                    numbers, columns)),
+            expected);
+}
+
+TEST(Targets, OfSeveralNumbersAreRefusedWithFileAndLine) {
+  const Labels numbers{{"valence", "arousal"}, ProblemType::regression};
+  const auto problem = [&](const std::string& label) {
+    return problem_with("{\"text\": \"a\", \"label\": " + label + "}", numbers);
+  };
+  const std::string begin = "f:1: label: ";
+  EXPECT_EQ(problem("[1]"), begin + "1 numbers for 2 targets: valence, arousal");
+  EXPECT_EQ(problem("[1, 2, 3]"), begin + "3 numbers for 2 targets: valence, arousal");
+  EXPECT_EQ(problem("[]"), begin + "0 numbers for 2 targets: valence, arousal");
+  EXPECT_EQ(problem("[1, null]"), begin + "the number of 'arousal' is missing");
+  EXPECT_EQ(problem("[\"high\", 1]"), begin + "the value of 'valence' is not a finite number");
+  EXPECT_EQ(problem("[1, 1e39]"), begin + "the value of 'arousal' is not a finite number");
+  EXPECT_EQ(problem("{\"valence\": 1}"), begin + "1 numbers for 2 targets: valence, arousal");
+  EXPECT_EQ(problem("{\"valence\": 1, \"joy\": 1}"),
+            begin + "unknown label 'joy'; known are: valence, arousal");
+  EXPECT_EQ(problem("2.5"), begin + "'2.5' is not a JSON array of numbers for valence, arousal");
 }
 
 TEST(Targets, OfSeveralLabelsAreArraysOfNamesOrOfZerosAndOnes) {
@@ -191,7 +227,8 @@ TEST(ChooseLabels, KeepsTheProblemsTypeWhoeverNamesThem) {
   const std::vector<std::string> two{"x", "y"};
   EXPECT_EQ(chosen("", ProblemType::multi_label, two), (Labels{two, ProblemType::multi_label}));
   EXPECT_EQ(chosen("", ProblemType::multi_label, {}, two), (Labels{two, ProblemType::multi_label}));
-  EXPECT_EQ(chosen("", ProblemType::regression, {}, two), Labels::regression());
+  EXPECT_EQ(chosen("", ProblemType::regression, {}, two), (Labels{two, ProblemType::regression}));
+  EXPECT_EQ(chosen("", ProblemType::regression, {}, {"x"}), Labels::regression());
 }
 
 const Labels soft{{"red", "green", "blue"}, ProblemType::single_label, true};

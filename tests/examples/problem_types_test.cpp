@@ -141,6 +141,126 @@ TEST_F(ProblemTypes, OfRegressionLearnsNumbers) {
   EXPECT_LT(bad.root().at("value").number(), 0);
 }
 
+/// Texts with numbers in two columns, in which every eighth row lacks one.
+std::string two_numbers() {
+  std::string text = "text,joy,length\n";
+  for (int i = 0; i < 24; ++i) {
+    const bool good = i % 2 == 0;
+    text += (good ? "\"A wonderful film, great fun.\"," : "\"Dull, bad and much too long.\",");
+    text += std::string{good ? "1.5" : "-1.5"} + "," + (i % 8 == 7 ? "" : good ? "1" : "3") + "\n";
+  }
+  return text;
+}
+
+TEST_F(ProblemTypes, OfRegressionLearnsSeveralNumbers) {
+  const auto file = write_file(directory_ / "train.csv", two_numbers());
+  const std::string flags = "--problem-type regression --label-field joy,length ";
+  const auto refused = run(file, "run", flags + "--max-steps 1");
+  EXPECT_EQ(refused.code, 2) << refused.output;
+  EXPECT_NE(refused.output.find("train.csv:9: the number in 'length' is missing"),
+            std::string::npos)
+      << refused.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+  const auto ended = run(file, "run", flags + "--skip-unlabelled --best-model --epochs 20");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  for (const char* part : {"\ntarget  mean_squared_error", "\njoy     ", "\nlength  "}) {
+    EXPECT_NE(ended.output.find(part), std::string::npos) << part << "\n" << ended.output;
+  }
+  const auto metrics = document("run/metrics.json");
+  const auto dev = metrics.root().at("dev");
+  EXPECT_EQ(dev.at("examples").integer(), 21);
+  const auto of = [&](const char* name) { return dev.at("metrics").at(name).number(); };
+  EXPECT_GT(of("joy_pearson"), 0.99);
+  EXPECT_LT(of("length_pearson"), 1.001);
+  EXPECT_NEAR((of("joy_mean_squared_error") + of("length_mean_squared_error")) / 2,
+              of("mean_squared_error"), 1e-9);
+  EXPECT_NEAR(dev.at("loss").number(), of("mean_squared_error"), 1e-5);
+  const auto baseline = metrics.root().at("baseline");
+  EXPECT_NEAR(baseline.at("mean").at("length_mean_squared_error").number(), 1, 0.1);
+  EXPECT_LT(baseline.at("linear").at("joy_mean_squared_error").number(), 1);
+  const auto config = document("run/model/config.json");
+  EXPECT_EQ(config.root().at("problem_type").string(), "regression");
+  EXPECT_EQ(config.root().at("id2label").at("1").string(), "length");
+  const auto row = json::Document::parse(
+      tests::read_file(directory_ / "run/predictions.jsonl")
+          .substr(0, tests::read_file(directory_ / "run/predictions.jsonl").find('\n')),
+      "row");
+  EXPECT_EQ(row.root().at("gold").at("joy").number(), 1.5);
+  EXPECT_TRUE(row.root().at("predicted").at("length").is_number());
+  const auto page = tests::read_file(directory_ / "run/report.html");
+  for (const char* part : {"Figures by target", "dev-scatter-1", "true values of length"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  const auto lines = predict("run");
+  ASSERT_EQ(lines.size(), 2U);
+  const auto good = json::Document::parse(lines[0], "good");
+  EXPECT_GT(good.root().at("values").at("joy").number(), 0);
+  EXPECT_LT(json::Document::parse(lines[1], "bad").root().at("values").at("joy").number(), 0);
+  const auto again = run_example(
+      "mnli", "--model " + (directory_ / "run/model").string() + " --train-file " + file.string() +
+                  " --dev-file " + file.string() + " --output-dir " +
+                  (directory_ / "again").string() +
+                  " --label-field joy,length --skip-unlabelled --threads 1 --max-length 16 "
+                  "--max-steps 1 --metric-for-best-model joy_r_squared --best-model");
+  EXPECT_EQ(again.code, 0) << again.output;
+}
+
+TEST_F(ProblemTypes, OfSeveralNumbersEndWithTheSameBitsAfterAKill) {
+  const auto file = write_file(directory_ / "train.csv", two_numbers());
+  const std::string flags =
+      "--problem-type regression --label-field joy,length --skip-unlabelled --epochs 30 "
+      "--checkpoint-every 4 --no-baseline ";
+  ASSERT_EQ(run(file, "whole", flags).code, 0);
+  const auto log = directory_ / "killed/checkpoints";
+  const std::string command =
+      std::string{SEQTRAIN_EXAMPLES_DIR} + "/mnli --model " + tests::small_checkpoint().string() +
+      " --train-file " + file.string() + " --dev-file " + file.string() + " --output-dir " +
+      (directory_ / "killed").string() +
+      " --max-length 16 --batch-size 8 --learning-rate 3e-3 --dropout 0 --threads 1"
+      " --precision fp32 --log-every 1 " +
+      flags + "--resume auto";
+  const auto killed = tests::run_command(
+      command + " & pid=$!; while kill -0 $pid && [ -z \"$(find " + log.string() +
+      " -name manifest.json 2> /dev/null)\" ]; do sleep 0.01; done; kill -KILL $pid; wait $pid");
+  ASSERT_EQ(killed.code, 137) << killed.output;
+  const auto rest = run(file, "killed", flags + "--resume auto");
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  EXPECT_NE(rest.output.find("Resumed from "), std::string::npos) << rest.output;
+  EXPECT_EQ(tests::read_file(directory_ / "whole/model/model.safetensors"),
+            tests::read_file(directory_ / "killed/model/model.safetensors"));
+  EXPECT_EQ(tests::read_file(directory_ / "whole/predictions.jsonl"),
+            tests::read_file(directory_ / "killed/predictions.jsonl"));
+}
+
+TEST_F(ProblemTypes, OfSeveralNumbersInAnArrayAreNamedByAFlag) {
+  const auto file = file_of("[1.5, 0]", "[-1.5, 1]");
+  const auto refused = run(file, "run", "--problem-type regression --max-steps 1");
+  EXPECT_EQ(refused.code, 2) << refused.output;
+  EXPECT_NE(refused.output.find("train.jsonl:1: label: '[1.5,0]' is not a finite number; --labels "
+                                "a,b names the targets of a model of several"),
+            std::string::npos)
+      << refused.output;
+  const std::string flags = "--problem-type regression --labels joy,length ";
+  for (const char* more : {"--calibrate yes", "--class-weights auto", "--few-shot",
+                           "--label-smoothing-factor 0.1", "--soft-labels"}) {
+    const auto other = run(file, "run", flags + more + std::string{" --max-steps 1"});
+    EXPECT_EQ(other.code, 2) << other.output;
+    EXPECT_NE(other.output.find("does not go with regression"), std::string::npos) << other.output;
+  }
+  const auto ended =
+      run_example("mnli", "--model " + tests::small_checkpoint().string() + " --train-file " +
+                              file.string() + " --output-dir " + (directory_ / "run").string() +
+                              " --max-length 16 --threads 1 --folds 2 --epochs 2 " + flags);
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  const auto metrics = document("run/metrics.json");
+  const auto figures = metrics.root().at("cross_validation").at("figures");
+  EXPECT_EQ(figures.at("joy_mean_squared_error").at("each").items().size(), 2U);
+  EXPECT_GE(metrics.root().at("dev").at("metrics").at("length_mean_absolute_error").number(), 0);
+  EXPECT_EQ(metrics.root().at("cross_validation").at("label_errors").integer(), 0);
+  EXPECT_NE(tests::read_file(directory_ / "run/out_of_fold.jsonl").find(R"("gold":{"joy":)"),
+            std::string::npos);
+}
+
 TEST_F(ProblemTypes, OfSeveralLabelsLearnsEach) {
   const auto ended = run(file_of(R"(["short", "good"])", "[]"), "run",
                          "--problem-type multi_label_classification --epochs 12");
@@ -237,7 +357,8 @@ TEST_F(ProblemTypes, TellWhatIsWrong) {
   } cases[] = {
       {"--problem-type regression", "train.jsonl:2: label: '\"high\"' is not a finite number"},
       {"--problem-type regression --class-weights auto", "--class-weights: does not go with"},
-      {"--problem-type regression --labels a,b", "--labels: does not go with"},
+      {"--problem-type regression --labels a,b",
+       "train.jsonl:1: label: '1.5' is not a JSON array of numbers for a, b"},
       {"--problem-type multi_label_classification --label-smoothing-factor 0.1",
        "--label-smoothing-factor: does not go with multi_label_classification"},
       {"--problem-type multi_label_classification",

@@ -85,6 +85,11 @@ def length(pair):
     return len(pair[0].split()) / 10
 
 
+def lengths(pair):
+    """The numbers to learn in regression with two targets."""
+    return [length(pair), len(pair[1].split()) / 10]
+
+
 def weights_of_texts():
     parts = [v.fit_transform(TEXTS) for v in vectorizers()]
     return [[sorted(part[i].data.tolist()) for part in parts] for i in range(len(TEXTS))]
@@ -104,6 +109,8 @@ def make():
                             class_weight="balanced"),
         "several labels": several(pairs, dev_pairs, [marks(*x) for x in train], [marks(*x) for x in dev]),
         "numbers": numbers(pairs, dev_pairs, [length(x) for x in pairs], [length(x) for x in dev_pairs]),
+        "several numbers": numbers(pairs, dev_pairs, [lengths(x) for x in pairs],
+                                   [lengths(x) for x in dev_pairs]),
     }
     rounded = json.loads(json.dumps({"texts": TEXTS, "weights": weights_of_texts(), "tasks": tasks}),
                          parse_float=lambda x: float(f"{float(x):.7g}"))

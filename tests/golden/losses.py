@@ -96,6 +96,8 @@ def main():
             ((), 0.1, 0, 3, 0.5, 0), ((3, 0.25, 1), 0, 2, 0.5, 0.5, -1), ((), 0, 0, 2, 0, -1)):
         labels = [r.randrange(least, 3) for _ in range(7)]
         cases.append(case(single, rows(3, 24), labels, weights, smoothing, gamma, 0, rows(3, 24), temperature, share))
+    for delta in (0, 0.5):
+        cases.append(case("regression", rows(3, 40), rows(3, 40), delta=delta))
     text = json.dumps({"cases": cases}, separators=(",", ":")).replace('{"problem', '\n{"problem')
     Path(__file__).with_suffix(".json").write_text(text + "\n")
 

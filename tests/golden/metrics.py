@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import (accuracy_score, confusion_matrix, matthews_corrcoef,
-                             mean_squared_error, multilabel_confusion_matrix,
-                             precision_recall_fscore_support)
+                             mean_absolute_error, mean_squared_error, multilabel_confusion_matrix,
+                             precision_recall_fscore_support, r2_score)
 
 
 def case(name, logits, labels):
@@ -64,6 +64,21 @@ def regression(said, true):
             "spearman": float(spearmanr(said, true)[0])}
 
 
+def regressions_of(said, true):
+    """The figures of several targets: of all together, and of each."""
+    said, true = np.array(said), np.array(true)
+    each = []
+    for k in range(said.shape[1]):
+        x, y = said[:, k].tolist(), true[:, k].tolist()
+        each.append({**regression(x, y), "mean_absolute_error": float(mean_absolute_error(y, x)),
+                     "r_squared": float(r2_score(y, x))})
+    return {"logits": said.tolist(), "targets": true.tolist(),
+            "mean_squared_error": float(mean_squared_error(true, said)),
+            "pearson": float(np.mean([one["pearson"] for one in each])),
+            "spearman": float(np.mean([one["spearman"] for one in each])),
+            "each": each}
+
+
 def rows(random_, count, width, largest):
     return [[random_.randint(-largest, largest) / 8 for _ in range(width)] for _ in range(count)]
 
@@ -96,9 +111,13 @@ def main():
     for count, largest in ((50, 400), (20, 3)):
         true = [r.randint(0, largest) / 8 for _ in range(count)]
         regressions.append(regression([t + r.randint(-16, 16) / 8 for t in true], true))
+    several = []
+    for count, width in ((12, 3), (40, 2)):
+        true = rows(r, count, width, 24)
+        several.append(regressions_of([[t + r.randint(-16, 16) / 8 for t in row] for row in true], true))
     text = json.dumps({"cases": cases, "correlations": correlations, "multi_label": multi,
-                       "regression": regressions}, separators=(",", ":"))
-    for key in ('{"name"', '{"x"', '"correlations"', '{"logits"', '"multi_label"', '"regression"'):
+                       "regression": regressions, "several_targets": several}, separators=(",", ":"))
+    for key in ('{"name"', '{"x"', '"correlations"', '{"logits"', '"multi_label"', '"regression"', '"several_targets"'):
         text = text.replace(key, "\n" + key)
     Path(__file__).with_suffix(".json").write_text(text + "\n")
 

@@ -47,7 +47,7 @@ def make_batch(config, rows, width):
             types[row, length // 2:length] = 1
     labels = torch.randint(config.num_labels, (rows,))
     if config.problem_type == "regression":
-        labels = torch.randn(rows, 1)
+        labels = torch.randn(rows, config.num_labels)
     elif config.problem_type == "multi_label_classification":
         labels = torch.randint(2, (rows, config.num_labels)).float()
     return ids, types, torch.tensor(lengths), labels
@@ -176,6 +176,8 @@ SMALL = {
                                          num_attention_heads=4, hidden_act="gelu_new")),
     "bert_regression": ("bert", dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
                                      num_labels=1, problem_type="regression")),
+    "bert_regressions": ("bert", dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+                                      num_labels=3, problem_type="regression")),
     "roberta_multi_label": ("roberta", dict(hidden_size=8, num_hidden_layers=1,
                                             num_attention_heads=2, num_labels=4,
                                             problem_type="multi_label_classification")),

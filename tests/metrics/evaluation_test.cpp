@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -125,6 +126,47 @@ TEST(Evaluation, OfNothingHasNoNumbers) {
     EXPECT_TRUE(std::isnan(report.loss));
     EXPECT_TRUE(std::isnan(report.accuracy));
   }
+}
+
+TEST(Regression, OfSeveralTargetsEqualsScikitLearnAndSciPy) {
+  for_each_case("several_targets", [](const json::Value& given) {
+    const auto report = evaluated(given, ProblemType::regression, 9);
+    for (const char* name : {"mean_squared_error", "pearson", "spearman"}) {
+      EXPECT_NEAR(figure_of(report, name), given.at(name).number(), 1e-12) << name;
+    }
+    const auto each = given.at("each").items();
+    EXPECT_EQ(report.figures.size(), 3 + 5 * each.size());
+    for (std::size_t k = 0; k < each.size(); ++k) {
+      for (const auto figure : target_figures) {
+        EXPECT_NEAR(figure_of(report, target_figure("LABEL_" + std::to_string(k), figure)),
+                    each[k].at(figure).number(), 1e-12)
+            << figure;
+      }
+    }
+  });
+}
+
+TEST(Regression, NamesTheFiguresOfItsTargets) {
+  Evaluation evaluation{ProblemType::regression, {"valence", "arousal"}};
+  EXPECT_TRUE(std::isnan(figure_of(evaluation.report(), "arousal_pearson")));
+  Logits logits(3, 2);
+  logits << 1, 2, 3, 4, 9, 9;
+  evaluation.add(logits, std::vector<std::int64_t>(3),
+                 std::vector<float>{2, 2, 4, 6, 1, no_number});
+  const auto report = evaluation.report();
+  EXPECT_EQ(report.examples, 2);  // one lacks a target
+  EXPECT_EQ(figure_of(report, "mean_squared_error"), 1.5);
+  EXPECT_EQ(figure_of(report, "valence_mean_squared_error"), 1);
+  EXPECT_EQ(figure_of(report, "arousal_mean_absolute_error"), 1);
+  EXPECT_EQ(figure_of(report, "arousal_r_squared"), 0.5);
+  EXPECT_TRUE(is_target_figure("arousal_r_squared"));
+  for (const char* other : {"pearson", "mean_squared_error", "_pearson", "coverage", "r_squared"}) {
+    EXPECT_FALSE(is_target_figure(other)) << other;
+  }
+  EXPECT_EQ((Evaluation{ProblemType::regression, {"score"}}.report().figures.size()), 3U);
+  EXPECT_THROW(
+      evaluation.add(Logits::Zero(1, 3), std::vector<std::int64_t>(1), std::vector<float>(3)),
+      Error);
 }
 
 TEST(Evaluation, OfARegressionThatHasDivergedHasNoNumbers) {

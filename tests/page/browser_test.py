@@ -15,6 +15,7 @@ FIGURES = {
     "one_epoch": {"dev-confusion": 9, "loss": 4},
     "no_dev": {"loss": 2, "rate": 2},
     "regression": {"dev-scatter": 200},
+    "targets": {"dev-scatter-0": 200, "dev-scatter-2": 200},
     "several_labels": {"dev-labels": 12, "dev-precision-recall": 4},
     "many_labels": {"dev-labels": 90, "balance": 60, "dev-precision-recall": 8},
     "many_steps": {"loss": 5, "norm": 2},

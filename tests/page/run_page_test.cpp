@@ -156,6 +156,14 @@ TEST_F(RunPageTest, OfOtherProblems) {
   EXPECT_TRUE(has(numbers, "<p>Mean absolute error ")) << numbers;
   EXPECT_TRUE(has(numbers, ", R² "));
   EXPECT_TRUE(has(numbers, "<path class=\"faint\"")) << "the diagonal";
+  EXPECT_FALSE(has(numbers, "Figures by target"));
+  const std::string targets = page({.problem_type = ProblemType::regression, .labels = 14});
+  EXPECT_TRUE(has(targets, "Figures by target"));
+  EXPECT_TRUE(has(targets, "id=\"dev-scatter-11\""));
+  EXPECT_FALSE(has(targets, "id=\"dev-scatter-12\""));
+  EXPECT_TRUE(has(targets, "Predicted over true values of label 11"));
+  EXPECT_TRUE(has(targets, "label 0_pearson"));
+  EXPECT_TRUE(has(targets, "label 4&nbsp;")) << "the numbers of an example";
   const std::string several =
       page({.problem_type = ProblemType::multi_label, .labels = 4, .calibrated = true});
   EXPECT_TRUE(has(several, "id=\"dev-reliability\""));

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
       {"one_epoch", {.epochs = 1}},
       {"no_dev", {.dev = false}},
       {"regression", {.problem_type = ProblemType::regression, .labels = 1}},
+      {"targets", {.problem_type = ProblemType::regression, .labels = 3}},
       {"several_labels",
        {.problem_type = ProblemType::multi_label, .labels = 4, .calibrated = true}},
       {"many_labels", {.labels = 1000, .examples = 3000, .steps = 4}},

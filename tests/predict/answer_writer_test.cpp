@@ -75,6 +75,11 @@ TEST(AnswerWriter, WritesCsv) {
             "\"b,c,d\",\"b,c\",0.75,d,0.625,a,0.25,\n"
             ",,,,,,,\"in:4: bad, very\"\n");
   EXPECT_EQ(csv_of(a_number, the_number, {}), "value,error\n0.1,\n,\"in:4: bad, very\"\n");
+  const Task numbers{.labels = {"b,c", "d"}, .problem_type = ProblemType::regression};
+  const Prediction values{{}, {0.1, 3}, {0.1F, 3}};
+  EXPECT_EQ(csv_of(numbers, values, {.keep = {"d"}}),
+            "input_d,\"b,c\",d,error\n\"x \"\"y\"\"\",0.1,3,\n"
+            "\"x \"\"y\"\"\",,,\"in:4: bad, very\"\n");
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ TEST(ExplainedOutputs, AreThoseOfTheLabelsThatATextHas) {
       5U);
   const Task number{.problem_type = ProblemType::regression};
   EXPECT_EQ(explained_outputs({.scores = {3.5}}, number), std::vector<std::size_t>{0});
+  const Task numbers{.labels = {"a", "b"}, .problem_type = ProblemType::regression};
+  EXPECT_EQ(explained_outputs({.scores = {1, 3.5}}, numbers), (std::vector<std::size_t>{0, 1}));
 }
 
 TEST(Explain, PredictsTextsOfSimilarLengthTogether) {
@@ -96,6 +98,8 @@ TEST(WriteExplanations, CountsCharactersAndMarksTheSecondText) {
                            R"({"word":"oui","start":0,"end":3,"share":0.5,"of_second":true}]}])";
   EXPECT_EQ(written({.labels = {"a", "b"}}), R"([{"label":"b",)" + rest);
   EXPECT_EQ(written({.problem_type = ProblemType::regression}), "[{" + rest);
+  EXPECT_EQ(written({.labels = {"a", "b"}, .problem_type = ProblemType::regression}),
+            R"([{"label":"b",)" + rest);
 }
 
 }  // namespace

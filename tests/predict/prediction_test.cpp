@@ -47,6 +47,13 @@ TEST(Prediction, OfRegressionIsTheValue) {
   EXPECT_EQ(to_json(prediction, number), R"({"value":3.5})");
 }
 
+TEST(Prediction, OfSeveralTargetsIsAnObjectOfValues) {
+  const Task numbers{.labels = {"valence", "a \"b\""}, .problem_type = ProblemType::regression};
+  const auto prediction = interpret(std::vector<float>{3.5F, 0.1F}, numbers);
+  EXPECT_EQ(prediction.labels, Labels{});
+  EXPECT_EQ(to_json(prediction, numbers), R"({"values":{"valence":3.5,"a \"b\"":0.1}})");
+}
+
 TEST(Prediction, StaysFiniteForGreatLogits) {
   const auto one = scores(std::vector<float>{1e30F, -1e30F}, ProblemType::single_label);
   EXPECT_EQ(one[0], 1);

@@ -54,6 +54,23 @@ TEST(Tables, OfRegressionAreFigures) {
             "examples                 4\n");
 }
 
+TEST(Tables, OfSeveralTargetsHaveARowForEach) {
+  metrics::Evaluation evaluation{ProblemType::regression, {"joy", "fear"}};
+  metrics::Logits logits(2, 2);
+  logits << 2, 1, 5, 3;
+  evaluation.add(logits, {}, std::vector<float>{2, 2, 4, 4});
+  EXPECT_EQ(tables(evaluation.report(), std::vector<std::string>{"joy", "fear"}),
+            "\n"
+            "mean_squared_error  0.7500\n"
+            "pearson             1.0000\n"
+            "spearman            1.0000\n"
+            "examples                 2\n"
+            "\n"
+            "target  mean_squared_error  pearson  spearman  mean_absolute_error  r_squared\n"
+            "joy                 0.5000   1.0000    1.0000               0.5000     0.5000\n"
+            "fear                1.0000   1.0000    1.0000               1.0000     0.0000\n");
+}
+
 TEST(Tables, OfSeveralLabelsHaveNoConfusion) {
   EXPECT_EQ(tables(tests::some_report_of_several_labels(), names),
             "\n"

@@ -102,6 +102,15 @@ TEST_F(OutOfFoldTest, HasTheFiguresOfAllExamples) {
 )"),
                      {}, ProblemType::regression);
   EXPECT_EQ(metrics::value_of(report.figures, "mean_squared_error"), 2);
+  report = report_of(
+      read(R"({"split":"dev","row":1,"gold":{"v":2,"a":1},"predicted":{"a":1,"v":4},"loss":2}
+{"split":"dev","row":2,"gold":{"v":3,"a":0},"predicted":{"a":2,"v":3},"loss":2}
+{"split":"dev","row":3,"gold":null,"predicted":{"a":2,"v":3},"loss":null}
+)"),
+      std::vector<std::string>{"v", "a"}, ProblemType::regression);
+  EXPECT_EQ(report.examples, 2);
+  EXPECT_EQ(metrics::value_of(report.figures, "mean_squared_error"), 2);
+  EXPECT_EQ(metrics::value_of(report.figures, "a_mean_absolute_error"), 1);
 }
 
 // The golden answers are cleanlab's: see tests/golden/label_errors.py. The second set has 5 % of

@@ -30,6 +30,15 @@ TEST(Deviation, IsThatOfScikitLearn) {
   EXPECT_NEAR(found.mean_absolute_error, 0.5, 1e-12);
 }
 
+TEST(Deviation, IsThatOfOneOfSeveralTargets) {
+  Predictions predictions = predictions_of({2.5, 0.0, 2, 8}, {3, -0.5, 2, 7});
+  predictions.logits = metrics::Logits::Ones(4, 2);
+  predictions.logits.col(1) << 2.5F, 0, 2, 8;
+  predictions.targets = {1, 3, 1, -0.5, 1, 2, 1, 7};
+  EXPECT_NEAR(deviation(predictions, 1).r_squared, 0.9486081370449679, 1e-12);
+  EXPECT_EQ(deviation(predictions, 0).mean_absolute_error, 0);
+}
+
 TEST(Deviation, OfTheMeanExplainsNothing) {
   EXPECT_NEAR(deviation(predictions_of({2, 2, 2}, {1, 2, 3})).r_squared, 0, 1e-12);
 }

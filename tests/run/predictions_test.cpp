@@ -58,12 +58,21 @@ TEST(Predictions, OfOtherProblems) {
               R"({"split":"dev","row":1,"gold":["a","b"],"predicted":["a"],"scores":[0.9)"));
 
   predictions.problem_type = task.problem_type = ProblemType::regression;
+  task.labels = {"LABEL_0"};
   predictions.logits.resize(1, 1);
   predictions.logits << 3.5F;
   predictions.targets = {3};
   predictions.losses = {0.25};
   EXPECT_EQ(detail::prediction_line(split, 0, task),
             "{\"split\":\"dev\",\"row\":1,\"gold\":3,\"predicted\":3.5,\"loss\":0.25}\n");
+
+  task.labels = {"valence", "arousal"};
+  predictions.logits.resize(1, 2);
+  predictions.logits << 3.5F, 0.1F;
+  predictions.targets = {3, -1};
+  EXPECT_EQ(detail::prediction_line(split, 0, task),
+            "{\"split\":\"dev\",\"row\":1,\"gold\":{\"valence\":3,\"arousal\":-1},"
+            "\"predicted\":{\"valence\":3.5,\"arousal\":0.1},\"loss\":0.25}\n");
 }
 
 TEST(Predictions, RefusesOtherFiles) {

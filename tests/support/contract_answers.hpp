@@ -12,6 +12,7 @@ inline const predict::Task polarity{.labels = {"bad", "good"}};
 inline const predict::Task topics{.labels = {"a", "b", "c"},
                                   .problem_type = ProblemType::multi_label};
 inline const predict::Task rating{.problem_type = ProblemType::regression};
+inline const predict::Task ratings{.labels = {"a", "b"}, .problem_type = ProblemType::regression};
 
 /// Returns what a contract writes for a text with a prediction.
 inline std::string written(serve::WriteAnswer write, const predict::Task& task,

@@ -100,7 +100,11 @@ struct MadePage {
       line.member("sentence",
                   row < texts.size() ? texts[row] : "A text " + std::to_string(row / 2 * 2) + ".");
       line.key("label");
-      if (problem_type == ProblemType::regression) line.value(static_cast<double>(row % 5));
+      if (problem_type == ProblemType::regression && labels == 1) {
+        line.value(static_cast<double>(row % 5));
+      } else if (problem_type == ProblemType::regression) {
+        line.value(std::vector<double>(labels, static_cast<double>(row % 5)));
+      }
       if (problem_type == ProblemType::loss_alone) line.null();
       if (problem_type == ProblemType::single_label) line.value(names[gold(row)]);
       if (problem_type == ProblemType::multi_label) {
@@ -162,7 +166,7 @@ struct MadePage {
   void evaluate(std::int64_t epoch, std::int64_t step, const Tell& tell) const {
     tell(train::EvalBegin{"dev", epoch, step});
     const bool regression = problem_type == ProblemType::regression;
-    const std::size_t columns = regression ? 1 : labels;
+    const std::size_t columns = labels;
     metrics::Logits logits(static_cast<Eigen::Index>(examples), static_cast<Eigen::Index>(columns));
     std::vector<std::int64_t> ids, rows;
     std::vector<float> targets;
@@ -195,7 +199,7 @@ struct MadePage {
                                 .targets = targets,
                                 .row_ids = rows,
                                 .losses = losses});
-    metrics::Evaluation evaluation{problem_type};
+    metrics::Evaluation evaluation{problem_type, task().labels};
     evaluation.add(logits, ids, targets);
     auto report = evaluation.report();
     report.loss = 0.75;

@@ -79,7 +79,9 @@ TEST(WriteConfig, SaysWhatTheProblemIs) {
   EXPECT_EQ(number.problem_type, ProblemType::regression);
   EXPECT_EQ(number.num_labels(), 1);
   EXPECT_EQ(written(labels, ProblemType::multi_label).problem_type, ProblemType::multi_label);
-  EXPECT_THROW(written(labels, ProblemType::regression), InputError);
+  EXPECT_EQ(written(labels, ProblemType::regression).labels, labels);
+  EXPECT_EQ(written(labels, ProblemType::regression).problem(), ProblemType::regression);
+  EXPECT_THROW(written({}, ProblemType::regression), InputError);
   EXPECT_THROW(written({"a"}, ProblemType::multi_label), InputError);
 }
 

@@ -29,12 +29,14 @@ class Judge {
   using Observer = std::function<void(const metrics::Logits&, std::span<const std::int64_t>,
                                       std::span<const float>)>;
 
-  explicit Judge(const Model& model, std::size_t threads = 1, Observer observer = {})
+  /// `labels` are the names of the labels, which the figures of several targets have.
+  explicit Judge(const Model& model, std::size_t threads = 1, Observer observer = {},
+                 const std::vector<std::string>& labels = {})
       : model_{&model},
         threads_{threads},
         observer_{std::move(observer)},
-        majority_{model.problem_type()},
-        linear_{model.problem_type()} {}
+        majority_{model.problem_type(), labels},
+        linear_{model.problem_type(), labels} {}
 
   /// Adds an example with its label, or with its targets [labels].
   void add(std::string_view text, std::optional<std::string_view> pair, std::int64_t label,

@@ -15,7 +15,7 @@ namespace seqtrain {
 /// a Hugging Face config.json.
 enum class ProblemType {
   single_label,       ///< each example has one of several labels
-  regression,         ///< each example has a number
+  regression,         ///< each example has a number, or several
   multi_label,        ///< each example has any number of several labels
   language_modeling,  ///< the model predicts each word from the words before it
   loss_alone          ///< the model has a loss and no predictions; examples need no labels
@@ -40,10 +40,10 @@ inline constexpr std::size_t classifier_types = 3;
   return detail::problem_types[static_cast<std::size_t>(type)];
 }
 
-/// Tells whether a task of that type may have `count` labels.
+/// Tells whether a task of that type may have `count` labels. Those of regression are its targets.
 [[nodiscard]] constexpr bool allows_labels(ProblemType type, std::size_t count) {
-  const bool has_one = type == ProblemType::regression || type == ProblemType::loss_alone;
-  return has_one ? count == 1 : count >= 2;
+  if (type == ProblemType::loss_alone) return count == 1;
+  return count >= (type == ProblemType::regression ? 1 : 2);
 }
 
 /// Returns the type of a classifier with that name, or nothing if there is none.

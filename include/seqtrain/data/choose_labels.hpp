@@ -213,11 +213,13 @@ Labels labels_of(const std::string& file, const Fields& fields, const JoinLabels
   return Labels{in_standard_order(std::move(names)), problem_type};
 }
 
-/// Throws `InputError` if the label field of a regression names several fields of a file.
-inline void refuse_several_targets(const std::filesystem::path& file, const ReadOptions& options) {
-  if (options.label_field.find(',') == std::string::npos) return;
-  if (open_example_file(file, options) || is_text_folder(file)) return;
-  (void)RecordFile{file, options};
+/// Returns the fields that have a label or a target each; none if one field has the label.
+inline std::vector<std::string> label_columns_of(const std::filesystem::path& file,
+                                                 const ReadOptions& options) {
+  if (options.label_field.find(',') == std::string::npos) return {};
+  if (const auto other = open_example_file(file, options)) return other->fields().label_columns;
+  if (is_text_folder(file)) return {};
+  return RecordFile{file, options}.fields().label_columns;
 }
 
 }  // namespace detail
@@ -275,8 +277,9 @@ inline Labels find_labels(const TextFolder& folder, const JoinLabels& join = {})
 
 /// Returns a task's labels: those that the user names, else the model's if it has any, else those
 /// of the training file or directory, which `join` joins as in `find_labels`. Soft labels are only
-/// found if each label has a field. Regression has one label, which needs no name. Throws
-/// `InputError` if no labels are found, or if a regression has several targets.
+/// found if each label has a field. Regression has a label for each field of a target, or those of
+/// a model of several targets, or one, which needs no name. Throws `InputError` if no labels are
+/// found.
 inline Labels choose_labels(const std::vector<std::string>& given,
                             const std::vector<std::string>& of_model,
                             const std::filesystem::path& train_file, const ReadOptions& options,
@@ -284,8 +287,9 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   const ProblemType problem = options.problem_type;
   if (!given.empty()) return Labels{given, problem, options.soft_labels};
   if (problem == ProblemType::regression) {
-    detail::refuse_several_targets(train_file, options);
-    return Labels::regression();
+    auto targets = detail::label_columns_of(train_file, options);
+    if (targets.empty() && of_model.size() > 1) targets = of_model;
+    return targets.empty() ? Labels::regression() : Labels{std::move(targets), problem};
   }
   if (!of_model.empty()) return Labels{of_model, problem, options.soft_labels};
   const auto demand_counts = [&](bool has_counts) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
@@ -34,13 +36,18 @@ namespace seqtrain::data {
 class ColumnLabels {
  public:
   /// `fields` must outlive this object. A record has one label; any number of them if labels are
-  /// JSON; or with `Fields::label_counts` a share of each.
+  /// JSON; with `Fields::label_counts` a share of each; or with `Fields::label_numbers` a number
+  /// for each.
   explicit ColumnLabels(const Fields& fields) : fields_{&fields} {}
 
-  void begin_record() { values_.assign(names().size(), missing); }
+  void begin_record() {
+    values_.assign(names().size(), fields_->label_numbers ? no_number : missing);
+    problem_.clear();
+  }
 
   /// Sets the value of a label's column.
   void set(std::size_t label, std::string_view cell) {
+    if (fields_->label_numbers) return set_number(label, cell);
     if (fields_->label_counts) {
       const auto count = parse_number<double>(cell);
       values_[label] = count && std::isfinite(*count) && *count >= 0 ? *count : wrong;
@@ -53,6 +60,7 @@ class ColumnLabels {
   /// Completes a record. Returns an error message, or "" if there is none.
   [[nodiscard]] std::string finish_record() {
     label_.clear();
+    if (fields_->label_numbers) return list_numbers();
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (values_[i] >= 0) continue;
       return fields_->label_counts
@@ -62,17 +70,44 @@ class ColumnLabels {
     return fields_->label_counts ? share_counts() : list_labels();
   }
 
-  /// Returns the label of the record: a JSON array of names, a name, or a JSON object with the
-  /// share of each label. Returns nothing if nobody has chosen a label. It is valid until the next
-  /// record.
+  /// Returns the label of the record: a JSON array of names or numbers, a name, or a JSON object
+  /// with the share of each label. Returns nothing if nobody has chosen a label, or if a number is
+  /// missing. It is valid until the next record.
   [[nodiscard]] std::optional<std::string_view> label() const {
     return label_.empty() ? std::nullopt : std::optional<std::string_view>{label_};
   }
 
  private:
   static constexpr double missing = -1, wrong = -2;
+  static constexpr double no_number = std::numeric_limits<double>::infinity();
 
   [[nodiscard]] const std::vector<std::string>& names() const { return fields_->label_columns; }
+
+  /// Sets a number of `Fields::label_numbers`, which must fit a float.
+  void set_number(std::size_t target, std::string_view cell) {
+    if (is_blank(cell) || cell == "null") return;
+    const auto number = parse_number<double>(cell);
+    const bool fits = number && std::isfinite(static_cast<float>(*number));
+    if (fits) values_[target] = *number;
+    if (fits || !problem_.empty()) return;
+    problem_ = "'" + shown(cell) + "' in '" + names()[target] + "' is not a finite number";
+  }
+
+  std::string list_numbers() {
+    if (!problem_.empty()) return problem_;
+    json::Writer array;
+    array.begin_array();
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const bool is_missing = std::isinf(values_[i]);
+      if (is_missing && fields_->label_required) {
+        return "the number in '" + names()[i] + "' is missing";
+      }
+      if (is_missing) return {};
+      array.value(static_cast<float>(values_[i]));
+    }
+    label_ = array.end_array().text();
+    return {};
+  }
 
   std::string list_labels() {
     json::Writer array;
@@ -105,6 +140,7 @@ class ColumnLabels {
 
   const Fields* fields_;
   std::vector<double> values_;
+  std::string problem_;  ///< that of the first number which is none
   std::string label_;
 };
 

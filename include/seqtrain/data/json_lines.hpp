@@ -117,7 +117,7 @@ class JsonLineParser {
         result.text_pair.reset();
         if (!member.value.is_null()) result.text_pair = string(member, line);
       } else if (member.key == fields.label && !fields.label.empty()) {
-        result.label = fields.label_as_json ? as_json(member) : one_label(member, line);
+        result.label = fields.label_as_json ? as_json(member, fields) : one_label(member, line);
       } else if (!set_column_label(member, fields, line) && later.is_new(member.key)) {
         new_fields_.emplace_back(member.key);
       }
@@ -222,9 +222,25 @@ class JsonLineParser {
 
   /// Returns the label as JSON text for regression and multi-label classification. Its numbers are
   /// parsed later.
-  std::optional<std::string_view> as_json(const Member& member) {
+  std::optional<std::string_view> as_json(const Member& member, const Fields& fields) {
     if (member.value.is_null()) return {};
+    const bool skips_nulls = fields.label_numbers && !fields.label_required;
+    if (skips_nulls && has_null(member.value)) return {};
     return json_ = simdjson::minify(member.value);
+  }
+
+  /// Tells whether one of several numbers is missing.
+  static bool has_null(simdjson::dom::element value) {
+    const auto is_null = [](const simdjson::dom::element item) { return item.is_null(); };
+    if (simdjson::dom::array items; value.get(items) == simdjson::SUCCESS) {
+      return std::any_of(items.begin(), items.end(), is_null);
+    }
+    simdjson::dom::object members;
+    if (value.get(members) != simdjson::SUCCESS) return false;
+    for (const auto member : members) {
+      if (is_null(member.value)) return true;
+    }
+    return false;
   }
 
   /// Takes the value of a field that stands for a label. Returns false if it is no such field.
@@ -233,7 +249,7 @@ class JsonLineParser {
     const auto found = std::ranges::find(columns, member.key);
     if (found == columns.end()) return false;
     const auto index = static_cast<std::size_t>(found - columns.begin());
-    if (fields.label_counts) {
+    if (fields.label_counts || fields.label_numbers) {
       labels_->set(index, std::string{simdjson::minify(member.value)});
     } else {
       labels_->set(index, label(member.value, member, line).value_or("null"));

@@ -19,8 +19,8 @@ namespace seqtrain::data {
 /// The names of a task's labels and its problem type. The id of a label is its index.
 class Labels {
  public:
-  /// Throws `InputError` unless there are at least two names (exactly one for regression and for
-  /// `loss_alone`), none is empty and all are different.
+  /// Throws `InputError` unless there are at least two names (for regression at least one, and for
+  /// `loss_alone` exactly one), none is empty and all are different.
   explicit Labels(std::vector<std::string> names,
                   ProblemType problem_type = ProblemType::single_label, bool soft = false);
 

@@ -47,7 +47,8 @@ struct ReadOptions {
   std::string text_field = {};
   std::string pair_field = {};
   /// The field of the label, or several with commas between them: a field for each label, whose
-  /// values are 0 and 1, or with `soft_labels` the numbers of people who chose the label.
+  /// values are 0 and 1, or with `soft_labels` the numbers of people who chose the label. In
+  /// regression a field for each target.
   std::string label_field = {};
   /// The names of the columns of tables without a header line. "-" is a column to skip; a last
   /// "..." stands for any more columns. If empty, the first line is the header.
@@ -90,6 +91,7 @@ struct Fields {
   std::vector<std::string> label_columns = {};  ///< names of the labels, if each has a field
   std::vector<std::string> keep = {};           ///< names of the fields of `Example::kept`
   bool label_counts = false;   ///< the fields of labels hold numbers of people who chose the label
+  bool label_numbers = false;  ///< labels are numbers to predict
   bool pair_required = true;   ///< if false, a JSON record may lack the field `pair`
   bool label_as_json = false;  ///< a JSON record's label is passed on as JSON text
   bool label_required = true;  ///< if false, a record may lack the label
@@ -180,11 +182,7 @@ inline void choose_lists(std::span<const std::string> names, const ReadOptions& 
   demand_each(fields.text_parts, names, file);
   fields.label_columns = several_fields(names, fields.label);
   fields.label_counts = options.soft_labels && !fields.label_columns.empty();
-  if (!fields.label_columns.empty() && options.problem_type == ProblemType::regression) {
-    throw InputError{"names several fields, and regression has one target",
-                     {.object = file, .field = fields.label},
-                     "name the field of one target"};
-  }
+  fields.label_numbers = options.labelled && options.problem_type == ProblemType::regression;
   fields.keep = options.keep;
   if (!options.split_field.empty()) fields.keep.push_back(options.split_field);
   for (auto& name : fields.keep) name = find_name(names, name).value_or(name);

@@ -114,8 +114,9 @@ class LabelArray {
 inline constexpr const char* expected_distribution =
     "a soft label is a JSON array or object of probabilities whose sum is 1, or a label";
 
-/// Turns labels into targets for regression (the number itself), multi-label classification (a 0 or
-/// 1 for each label) and soft labels (a probability for each label).
+/// Turns labels into targets for regression (the number itself, or a number for each target),
+/// multi-label classification (a 0 or 1 for each label) and soft labels (a probability for each
+/// label).
 class Targets {
  public:
   /// Returns the targets of an example without a label, which are NaN.
@@ -125,7 +126,9 @@ class Targets {
 
   /// Reads a label. Returns an error message, or "" if there is none.
   std::string parse(std::string_view text, const Labels& labels) {
-    if (labels.problem_type() == ProblemType::regression) return parse_number(text);
+    if (labels.problem_type() == ProblemType::regression) {
+      return labels.size() == 1 ? parse_number(text) : parse_numbers(text, labels);
+    }
     return labels.soft() ? parse_distribution(text, labels) : parse_array(text, labels);
   }
 
@@ -135,8 +138,55 @@ class Targets {
  private:
   std::string parse_number(std::string_view text) {
     const auto number = finite_number(text);
-    if (!number) return "'" + shown(text) + "' is not a finite number";
+    if (!number) {
+      return "'" + shown(text) + "' is not a finite number" +
+             (text.starts_with('[') || text.starts_with('{')
+                  ? "; --labels a,b names the targets of a model of several"
+                  : "");
+    }
     numbers_.assign(1, *number);
+    return {};
+  }
+
+  /// Reads a JSON array of a number for each target, or a JSON object of numbers by names.
+  std::string parse_numbers(std::string_view text, const Labels& labels) {
+    simdjson::dom::element value;
+    simdjson::dom::array items;
+    simdjson::dom::object members;
+    const bool is_json = parser_.parse(text.data(), text.size()).get(value) == simdjson::SUCCESS;
+    numbers_.assign(labels.size(), std::numeric_limits<float>::quiet_NaN());
+    std::size_t count = 0;
+    if (is_json && value.get(items) == simdjson::SUCCESS) {
+      for (const simdjson::dom::element item : items) {
+        if (count++ >= labels.size()) continue;
+        const auto problem = set_number(count - 1, item, labels);
+        if (!problem.empty()) return problem;
+      }
+    } else if (is_json && value.get(members) == simdjson::SUCCESS) {
+      for (const auto& [name, item] : members) {
+        const auto known = labels.find(name);
+        if (!known) return labels.problem_with(name);
+        ++count;
+        const auto problem = set_number(static_cast<std::size_t>(*known), item, labels);
+        if (!problem.empty()) return problem;
+      }
+    } else {
+      return "'" + shown(text) + "' is not a JSON array of numbers for " + labels.listed();
+    }
+    const bool is_whole = std::ranges::none_of(numbers_, [](float x) { return std::isnan(x); });
+    if (is_whole && count == labels.size()) return {};
+    return std::to_string(count) + " numbers for " + std::to_string(labels.size()) +
+           " targets: " + labels.listed();
+  }
+
+  std::string set_number(std::size_t target, simdjson::dom::element item, const Labels& labels) {
+    const std::string of = " of '" + labels.name(target) + "'";
+    if (item.is_null()) return "the number" + of + " is missing";
+    double number = 0;
+    const bool is_finite =
+        item.get(number) == simdjson::SUCCESS && std::isfinite(static_cast<float>(number));
+    if (!is_finite) return "the value" + of + " is not a finite number";
+    numbers_[target] = static_cast<float>(number);
     return {};
   }
 

@@ -229,6 +229,10 @@ class Replicated {
       requires train::TellsLosses<M> {
     return model_.losses(logits, batch);
   }
+  [[nodiscard]] std::vector<std::string> label_names() const requires requires(const M& model) {
+    model.label_names();
+  }
+  { return model_.label_names(); }
   [[nodiscard]] ProblemType problem_type() const requires requires(const M& model) {
     model.problem_type();
   }

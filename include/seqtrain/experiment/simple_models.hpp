@@ -81,7 +81,7 @@ inline void end_if_stopped(const std::stop_token& stop) {
                                                           const data::Labels& labels,
                                                           std::size_t threads,
                                                           baseline::Judge::Observer observer = {}) {
-  baseline::Judge judge{model, threads, std::move(observer)};
+  baseline::Judge judge{model, threads, std::move(observer), labels.names()};
   visit_labelled(texts, labels, [&](std::size_t row, const data::Example& example) {
     judge.add(example.text, example.text_pair, texts.set.label(row), texts.set.targets(row));
   });

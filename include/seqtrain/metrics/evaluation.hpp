@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
@@ -16,7 +18,8 @@ namespace seqtrain::metrics {
 /// Computes the figures of a problem type over a stream of batches.
 class Evaluation {
  public:
-  explicit Evaluation(ProblemType type);
+  /// `targets` are the names of the targets of a regression, if they are known.
+  explicit Evaluation(ProblemType type, std::vector<std::string> targets = {});
 
   /// Adds logits [rows, labels] with labels [rows] or targets [rows, labels], as the problem type
   /// needs. Throws `Error` if they do not fit together.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <seqtrain/core/problem_type.hpp>
@@ -113,6 +114,8 @@ class AnyClassifier {
   void load_state_dict(std::span<const weights::TensorView> tensors);
 
   [[nodiscard]] const weights::ModelConfig& config() const;
+  /// Returns the names of the labels, or those of a regression's targets.
+  [[nodiscard]] const std::vector<std::string>& label_names() const { return config().labels; }
   [[nodiscard]] const LoadReport& load_report() const;
 
   /// Returns the number of tokens that the encoder reads at once, including special tokens.

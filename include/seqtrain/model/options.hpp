@@ -105,7 +105,7 @@ struct ClassifierOptions {
 inline void check_label_count(const weights::ModelConfig& config, const Where& place) {
   if (allows_labels(config.problem(), config.labels.size())) return;
   throw InputError{config.problem() == ProblemType::regression
-                       ? "regression has one label"
+                       ? "regression needs a target"
                        : "a classifier needs two labels or more",
                    place};
 }

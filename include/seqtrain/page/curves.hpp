@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/metrics/regression.hpp>
 #include <seqtrain/page/facts.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/table.hpp>
@@ -88,6 +89,7 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
     if (each.split != "dev") continue;
     for (const auto& [name, value] : each.figures) {
       if (name == "loss" || name == "mean_squared_error") continue;
+      if (metrics::is_target_figure(name) && !name.ends_with("_pearson")) continue;
       auto line = std::ranges::find(figures.lines, name, &html::Line::name);
       if (line == figures.lines.end()) {
         line = figures.lines.insert(line, {.name = name, .dots = true});

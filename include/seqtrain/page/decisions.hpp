@@ -13,6 +13,7 @@
 
 #include <seqtrain/metrics/bootstrap.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>
+#include <seqtrain/metrics/regression.hpp>
 #include <seqtrain/page/facts.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/figures.hpp>
@@ -145,35 +146,77 @@ inline std::string reliability_chart(const std::string& split, const run::Predic
   return text + ".</p>" + html::to_html(chart) + html::table(rows, "Examples by score");
 }
 
-/// Returns the deviation of predictions, and a scatter plot of predicted over true values whose
-/// axes are equal, so that predictions that hardly differ are seen to.
-inline std::string scatter(const std::string& split, const run::Predictions& predictions) {
+/// Returns a scatter plot of predicted over true values of a target whose axes are equal, so that
+/// predictions that hardly differ are seen to.
+inline std::string scatter(const run::Predictions& predictions, std::size_t target, std::string id,
+                           const std::string& title) {
   html::Line line{.name = "examples", .line = false, .dots = true};
   html::Range range{std::numeric_limits<double>::infinity(),
                     -std::numeric_limits<double>::infinity()};
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     if (!predictions.labelled(i)) continue;
-    const double target = predictions.targets_of(i)[0], predicted = predictions.logits_of(i)[0];
-    line.points.push_back({target, predicted});
-    if (!std::isfinite(target) || !std::isfinite(predicted)) continue;
-    range.low = std::min({range.low, target, predicted});
-    range.high = std::max({range.high, target, predicted});
+    const double truth = predictions.targets_of(i)[target];
+    const double predicted = predictions.logits_of(i)[target];
+    line.points.push_back({truth, predicted});
+    if (!std::isfinite(truth) || !std::isfinite(predicted)) continue;
+    range.low = std::min({range.low, truth, predicted});
+    range.high = std::max({range.high, truth, predicted});
   }
   const double room = range.high > range.low ? (range.high - range.low) * 0.04 : 1;
   std::ranges::sort(line.points, {}, &html::Point::x);
-  const auto found = run::deviation(predictions);
-  return "<p>Mean absolute error " + html::number(found.mean_absolute_error) + ", R² " +
-         html::number(found.r_squared) + ", over " + html::count(found.examples) +
-         " examples. R² is 1 for exact predictions and 0 for those that are no better than the "
-         "mean.</p>" +
-         html::to_html(html::Chart{.id = split + "-scatter",
-                                   .title = "Predicted over true values",
+  return html::to_html(html::Chart{.id = std::move(id),
+                                   .title = title,
                                    .x = "true value",
                                    .y = "predicted value",
                                    .lines = {std::move(line)},
                                    .x_range = html::Range{range.low - room, range.high + room},
                                    .y_range = html::Range{range.low - room, range.high + room},
                                    .diagonal = true});
+}
+
+inline constexpr const char* r_squared_note =
+    "R² is 1 for exact predictions and 0 for those that are no better than the mean.";
+
+/// Returns the deviation of predictions with a scatter plot.
+inline std::string deviation_of_one(const std::string& split, const run::Predictions& predictions) {
+  const auto found = run::deviation(predictions);
+  return "<p>Mean absolute error " + html::number(found.mean_absolute_error) + ", R² " +
+         html::number(found.r_squared) + ", over " + html::count(found.examples) + " examples. " +
+         r_squared_note + "</p>" +
+         scatter(predictions, 0, split + "-scatter", "Predicted over true values");
+}
+
+/// Returns a table of the figures of several targets, and a scatter plot for each of the first
+/// ones.
+inline std::string deviation_of_each(const std::string& split, const run::Predictions& predictions,
+                                     const predict::Task& task) {
+  constexpr std::size_t most_scatters = 12;
+  metrics::Regression figures{task.labels};
+  figures.add(predictions.logits, predictions.targets);
+  const auto report = figures.report();
+  report::Rows rows{
+      {"target", "mean squared error", "mean absolute error", "R²", "Pearson", "Spearman"}};
+  for (std::size_t k = 0; k < task.labels.size(); ++k) {
+    rows.push_back({short_name(task, k)});
+    for (const char* name :
+         {"mean_squared_error", "mean_absolute_error", "r_squared", "pearson", "spearman"}) {
+      rows.back().push_back(html::number(metrics::value_of(
+          report.figures, metrics::target_figure(metrics::label_name(task.labels, k), name))));
+    }
+  }
+  std::string out = "<p>" + html::count(report.examples) + " examples, each with " +
+                    std::to_string(task.labels.size()) + " numbers. " + r_squared_note + "</p>" +
+                    html::table(rows, "Figures by target") + "<div class=\"grid\">";
+  for (std::size_t k = 0; k < std::min(task.labels.size(), most_scatters); ++k) {
+    out += "<div>" +
+           scatter(predictions, k, split + "-scatter-" + std::to_string(k),
+                   "Predicted over true values of " + short_name(task, k)) +
+           "</div>";
+  }
+  out += "</div>";
+  if (task.labels.size() <= most_scatters) return out;
+  return out + "<p>The diagrams are those of the first " + std::to_string(most_scatters) +
+         " targets.</p>";
 }
 
 }  // namespace detail
@@ -191,7 +234,10 @@ inline std::string scatter(const std::string& split, const run::Predictions& pre
            " examples were too many to be kept and are not counted here.</p>";
   }
   if (task.problem_type == ProblemType::regression) {
-    return out + detail::scatter(split, predictions) + "</section>\n";
+    return out +
+           (predict::has_several_values(task) ? detail::deviation_of_each(split, predictions, task)
+                                              : detail::deviation_of_one(split, predictions)) +
+           "</section>\n";
   }
   const auto decisions = run::decisions(predictions, task);
   if (decisions.size() == 0) return out + "<p>No example has a label.</p></section>\n";

@@ -105,6 +105,19 @@ inline std::string scores_cell(std::span<const float> logits, const predict::Tas
   return out;
 }
 
+/// Returns the HTML of a number, or of the numbers of the first targets by their names.
+inline std::string values_cell(std::span<const float> values, const predict::Task& task) {
+  constexpr std::size_t most = 5;
+  if (values.size() == 1) return html::number(values[0]);
+  std::string out;
+  for (std::size_t k = 0; k < std::min(values.size(), most); ++k) {
+    out += (k == 0 ? "" : "<br>") +
+           html::escaped(html::cut(metrics::shown_label(task.labels, k), 40)) + "&nbsp;" +
+           html::number(values[k]);
+  }
+  return values.size() > most ? out + "<br>…" : out;
+}
+
 /// Returns the HTML of a field that filters the list by a label, which JavaScript shows.
 inline std::string label_filter(const std::string& name, const std::string& title,
                                 const predict::Task& task) {
@@ -143,8 +156,8 @@ inline std::string example_row(const PageContent& page, std::size_t i, std::size
                     std::to_string(record) + "</th><td>" + log::fixed(predictions.loss(i), 3) +
                     "</td>";
   if (regression) {
-    out += "<td>" + html::number(predictions.targets_of(i)[0]) + "</td><td>" +
-           html::number(predictions.logits_of(i)[0]) + "</td>";
+    out += "<td>" + values_cell(predictions.targets_of(i), task) + "</td><td>" +
+           values_cell(predictions.logits_of(i), task) + "</td>";
   } else {
     out += "<td><bdi>" + html::escaped(names_of(gold, task)) + "</bdi></td><td><bdi>" +
            html::escaped(names_of(said, task)) + "</bdi></td><td>" +
@@ -219,7 +232,9 @@ class ChosenExamples {
       page.texts, [](const ExampleText& text) { return text.words.has_value(); });
   if (has_words) {
     out += "<p>In the first texts, <span class=\"for\">blue words</span> raise the " +
-           std::string{regression ? "predicted value" : "logit of the predicted label"} +
+           std::string{predict::has_several_values(task) ? "predicted value of the first target"
+                       : regression                      ? "predicted value"
+                                                         : "logit of the predicted label"} +
            " and <span class=\"against\">orange ones</span> lower it; each tells its share if you "
            "point at it.</p>";
   }

@@ -175,7 +175,8 @@ class Texts {
 /// Describes how the labels of a column are read.
 struct LabelForm {
   std::vector<std::string> names = {};  ///< the names of its `ClassLabel`, by id
-  bool as_json = false;  ///< labels are passed on as JSON text, for numbers and lists
+  bool as_json = false;      ///< labels are passed on as JSON text, for numbers and lists
+  bool skips_nulls = false;  ///< a list with a null is no label
 };
 
 /// The labels of neighbouring rows of a column in the form of JSON lines: strings unchanged,
@@ -230,7 +231,10 @@ class LabelCells {
   Label as_array(const Items& items, std::int64_t row) {
     json::Writer out;
     out.begin_array();
-    for (std::int64_t i = items.begin; i < items.end; ++i) add_item(items.values, i, row, out);
+    for (std::int64_t i = items.begin; i < items.end; ++i) {
+      if (form_->skips_nulls && items.values.IsNull(i)) return {};
+      add_item(items.values, i, row, out);
+    }
     text_ = out.end_array().text();
     return text_;
   }

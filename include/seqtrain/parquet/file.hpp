@@ -159,7 +159,7 @@ class File {
     has_pair_ = found.pair.has_value();
     if (found.pair) check_text(add(*found.pair));
     if (found.label) check_label(add(*found.label), schema->metadata().get());
-    for (const std::size_t label : found.labels) check_zero_or_one(add(label));
+    for (const std::size_t label : found.labels) check_column_of_label(add(label));
     for (const std::size_t kept : found.keep) add(kept);
   }
 
@@ -180,13 +180,16 @@ class File {
     throw wrong_type(type, "strings");
   }
 
-  void check_zero_or_one(const arrow::DataType& type) const {
+  void check_column_of_label(const arrow::DataType& type) {
+    form_.as_json = fields_.label_numbers;
     if (detail::is_text(type) || detail::is_number(type)) return;
-    throw wrong_type(type, "0 or 1");
+    if (fields_.label_numbers && type.id() == arrow::Type::NA) return;
+    throw wrong_type(type, fields_.label_numbers ? "numbers" : "0 or 1");
   }
 
   void check_label(const arrow::DataType& type, const arrow::KeyValueMetadata* metadata) {
     form_.as_json = fields_.label_as_json;
+    form_.skips_nulls = fields_.label_numbers && !fields_.label_required;
     const bool lists = detail::is_list(type);
     const arrow::DataType& item =
         lists ? *static_cast<const arrow::BaseListType&>(type).value_type() : type;

@@ -60,7 +60,9 @@ class AnswerWriter {
     for (const auto& name : options_.keep) add_cell(line, kept_name(name));
     if (options_.uncertainty) line += "line,uncertainty,";
     const auto& labels = task_->labels;
-    if (task_->problem_type == ProblemType::regression) {
+    if (has_several_values(*task_)) {
+      for (const auto& name : labels) add_cell(line, name);
+    } else if (task_->problem_type == ProblemType::regression) {
       line += "value,";
     } else {
       line += task_->problem_type == ProblemType::multi_label ? "labels," : "label,score,";
@@ -137,7 +139,7 @@ class AnswerWriter {
     const bool is_number = task_->problem_type == ProblemType::regression;
     const std::size_t scores =
         options_.top_k == 0 ? task_->labels.size() : 2 * (ranks() - first_rank());
-    line.append(is_number ? 1 : scores + (one ? 2 : 1), ',');
+    line.append(is_number ? values() : scores + (one ? 2 : 1), ',');
     add_cell(line, error.what());
     line.pop_back();
     return line;
@@ -156,11 +158,17 @@ class AnswerWriter {
     constexpr std::array<std::string_view, 11> own{"label", "labels",    "scores",   "score",
                                                    "value", "logits",    "window",   "error",
                                                    "line",  "abstained", "embedding"};
-    const bool is_own =
-        std::ranges::count(own, name) > 0 || name == "uncertainty" || name == "explanations";
+    const bool is_target =
+        has_several_values(*task_) && std::ranges::count(task_->labels, name) > 0;
+    const bool is_own = std::ranges::count(own, name) > 0 || name == "uncertainty" ||
+                        name == "explanations" || name == "values" || is_target;
     return is_own ? "input_" + name : name;
   }
 
+  /// Returns the number of values of a regression.
+  [[nodiscard]] std::size_t values() const {
+    return std::max<std::size_t>(1, task_->labels.size());
+  }
   /// Returns the number of best labels that are in CSV.
   [[nodiscard]] std::size_t ranks() const { return std::min(options_.top_k, task_->labels.size()); }
   /// Returns the first of them that has columns of its own: the best one of one label has `label`
@@ -191,9 +199,12 @@ class AnswerWriter {
       add_number(line, uncertainty_of(prediction));
     }
     if (task_->problem_type == ProblemType::regression) {
-      json::Writer out;
-      out.value(prediction.logits[0]);  // with the digits of a float
-      return line + out.text() + ",";
+      for (std::size_t k = 0; k < values(); ++k) {
+        json::Writer out;
+        out.value(prediction.logits[k]);  // with the digits of a float
+        line += out.text() + ",";
+      }
+      return line;
     }
     if (task_->problem_type == ProblemType::multi_label) {
       std::string names;

@@ -24,11 +24,15 @@ namespace seqtrain::predict {
 
 /// Returns the numbers of the logits that explain a prediction: those of the labels that the text
 /// has, the greatest score first, and at most five; if it has none, that of the greatest score. In
-/// regression it is the only one.
+/// regression they are those of the first five targets.
 [[nodiscard]] inline std::vector<std::size_t> explained_outputs(const Prediction& prediction,
                                                                 const Task& task) {
   constexpr std::size_t most = 5;
-  if (task.problem_type == ProblemType::regression) return {0};
+  if (task.problem_type == ProblemType::regression) {
+    std::vector<std::size_t> targets(std::clamp<std::size_t>(task.labels.size(), 1, most));
+    std::iota(targets.begin(), targets.end(), std::size_t{0});
+    return targets;
+  }
   return greatest(prediction.scores, std::clamp<std::size_t>(prediction.labels.size(), 1, most));
 }
 
@@ -92,14 +96,14 @@ template <Predictor P>
 /// Writes `[{"label": "good", "logit": 2.1, "baseline": -0.2, "gap": 1e-7, "passes": 126, "exact":
 /// false, "words": [{"word": "The", "start": 0, "end": 3, "share": 0.02}, …]}, …]`. The words of
 /// the second text of a pair have `"of_second": true`. Places count characters. A regression has no
-/// label.
+/// label, or the name of one of its targets.
 inline void write_explanations(json::Writer& out, std::span<const Explanation> explanations,
                                std::string_view text, std::optional<std::string_view> pair,
                                const Task& task) {
   out.begin_array();
   for (const Explanation& each : explanations) {
     out.begin_object();
-    if (task.problem_type != ProblemType::regression) {
+    if (task.problem_type != ProblemType::regression || has_several_values(task)) {
       out.member("label", label_name(task.labels, each.output));
     }
     out.member("logit", static_cast<float>(each.logit))

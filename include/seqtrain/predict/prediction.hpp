@@ -42,6 +42,11 @@ struct Task {
   [[nodiscard]] bool embeds() const { return !pooling.empty(); }
 };
 
+/// Tells whether a model predicts several numbers for a text.
+[[nodiscard]] inline bool has_several_values(const Task& task) {
+  return task.problem_type == ProblemType::regression && task.labels.size() > 1;
+}
+
 using metrics::label_name;
 
 /// Returns the scores of the labels: the softmax of logits / temperature in single-label
@@ -136,12 +141,25 @@ struct JsonOptions {
          prediction.scores[prediction.labels[0]] < min_score;
 }
 
+/// Writes the numbers of several targets as an object by their names.
+inline void write_values(json::Writer& out, const Prediction& prediction, const Task& task) {
+  out.begin_object();
+  for (std::size_t k = 0; k < task.labels.size(); ++k) {
+    out.member(label_name(task.labels, k), prediction.logits[k]);
+  }
+  out.end_object();
+}
+
 /// Writes the members of an object for a prediction, as `write_json` does.
 inline void write_members(json::Writer& out, const Prediction& prediction, const Task& task,
                           const JsonOptions& options) {
   if (task.embeds()) {
     out.member("embedding", prediction.logits);
     return;
+  }
+  if (has_several_values(task)) {
+    out.key("values");
+    return write_values(out, prediction, task);
   }
   if (task.problem_type == ProblemType::regression) {
     out.member("value", prediction.logits[0]);
@@ -175,7 +193,8 @@ inline void write_members(json::Writer& out, const Prediction& prediction, const
 }
 
 /// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; in
-/// multi-label classification `{"labels": ["sport", "money"], …}`; in regression `{"value": 3.5}`.
+/// multi-label classification `{"labels": ["sport", "money"], …}`; in regression `{"value": 3.5}`,
+/// or with several targets `{"values": {"valence": 3.1, …}}`.
 /// A text that gets no label has `"label": null, "abstained": true`. A text that was read in
 /// several windows also has `"window": {"index": 2, "of": 5, …}`. An embedding is `{"embedding":
 /// […]}`.

@@ -14,7 +14,9 @@
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/metrics/regression.hpp>
 
 namespace seqtrain::report {
 
@@ -121,20 +123,43 @@ inline std::vector<std::size_t> shown_labels(std::span<const metrics::LabelScore
   return order;
 }
 
-/// Returns rows with the figures by name and the number of examples.
+/// Returns rows with the figures of each of several targets.
+inline Rows target_rows(const metrics::ClassificationReport& report,
+                        std::span<const std::string> names) {
+  Rows rows{{"target"}};
+  for (const auto figure : metrics::target_figures) rows.front().emplace_back(figure);
+  for (const auto& name : names) {
+    rows.push_back({name});
+    for (const auto figure : metrics::target_figures) {
+      const double value = metrics::value_of(report.figures, metrics::target_figure(name, figure));
+      rows.back().push_back(log::fixed(value, 4));
+    }
+  }
+  return rows;
+}
+
+/// Returns rows with the figures by name, without those of single targets, and the number of
+/// examples.
 inline Rows figures_rows(const metrics::ClassificationReport& report) {
   Rows rows;
-  for (const auto& [name, value] : report.figures) rows.push_back({name, log::fixed(value, 4)});
+  for (const auto& [name, value] : report.figures) {
+    if (!metrics::is_target_figure(name)) rows.push_back({name, log::fixed(value, 4)});
+  }
   rows.push_back({"examples", std::to_string(report.examples)});
   return rows;
 }
 
 /// Returns the tables that a run prints for the test set: the scores of the labels and, if an
-/// example has one label, the confusion counts; for regression the figures. With many labels the
+/// example has one label, the confusion counts; for regression the figures, and those of each of
+/// several targets. With many labels the
 /// tables have the labels that `shown_labels` chooses and the most frequent confusions.
 inline std::string tables(const metrics::ClassificationReport& report,
                           std::span<const std::string> names) {
-  if (!has_labels(report.problem_type)) return "\n" + align(figures_rows(report));
+  if (!has_labels(report.problem_type)) {
+    const bool has_targets = report.problem_type == ProblemType::regression && names.size() > 1;
+    return "\n" + align(figures_rows(report)) +
+           (has_targets ? "\n" + align(target_rows(report, names)) : "");
+  }
   constexpr std::size_t most_labels = 50, most_confusions = 20;
   const auto shown = shown_labels(report.labels, most_labels);
   std::string text = "\n" + align(scores_rows(report, names, shown));

@@ -191,10 +191,23 @@ inline std::int32_t label_id(const std::string& text, std::span<const std::strin
   return found == labels.end() ? -1 : static_cast<std::int32_t>(found - labels.begin());
 }
 
-/// Returns the targets that a gold answer stands for: a number, or a 0 or 1 for each label.
+/// Returns the numbers of several targets in an object by their names.
+inline std::vector<float> values_of(const json::Value& object, std::span<const std::string> names) {
+  std::vector<float> values;
+  for (const auto& name : names) {
+    const auto value = object.find(name);
+    values.push_back(value && value->is_number() ? static_cast<float>(value->number())
+                                                 : std::numeric_limits<float>::quiet_NaN());
+  }
+  return values;
+}
+
+/// Returns the targets that a gold answer stands for: a number, a number for each target, or a 0 or
+/// 1 for each label.
 inline std::vector<float> targets_of(const OutOfFold& one, std::span<const std::string> labels) {
   const auto document = json::Document::parse(one.gold, "gold");
   if (document.root().is_number()) return {static_cast<float>(document.root().number())};
+  if (document.root().is_object()) return values_of(document.root(), labels);
   std::vector<float> targets(labels.size());
   for (const auto& name : document.root().items()) {
     const auto found = std::ranges::find(labels, name.string());
@@ -204,9 +217,11 @@ inline std::vector<float> targets_of(const OutOfFold& one, std::span<const std::
 }
 
 /// Returns logits that give an example's prediction.
-inline std::vector<float> logits_of(const OutOfFold& one, ProblemType type) {
+inline std::vector<float> logits_of(const OutOfFold& one, ProblemType type,
+                                    std::span<const std::string> labels) {
   if (type == ProblemType::regression) {
     const auto document = json::Document::parse(one.predicted, "predicted");
+    if (document.root().is_object()) return values_of(document.root(), labels);
     return {static_cast<float>(document.root().number())};
   }
   std::vector<float> logits;
@@ -223,13 +238,13 @@ inline std::vector<float> logits_of(const OutOfFold& one, ProblemType type) {
 [[nodiscard]] inline metrics::ClassificationReport report_of(std::span<const OutOfFold> all,
                                                              std::span<const std::string> labels,
                                                              ProblemType type) {
-  metrics::Evaluation evaluation{type};
+  metrics::Evaluation evaluation{type, {labels.begin(), labels.end()}};
   double loss = 0;
   std::size_t count = 0;
   for (const OutOfFold& one : all) {
     const auto row = type != ProblemType::regression && one.scores.empty()
                          ? std::vector<float>{}
-                         : detail::logits_of(one, type);
+                         : detail::logits_of(one, type, labels);
     if (row.empty() || one.gold == "null") continue;
     const Eigen::Map<const Eigen::RowVectorXf> logits{row.data(), std::ssize(row)};
     const bool single = type == ProblemType::single_label;

@@ -19,26 +19,27 @@ struct Deviation {
   double r_squared = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Returns the deviation of predictions of a model of numbers.
-[[nodiscard]] inline Deviation deviation(const Predictions& predictions) {
+/// Returns the deviation of predictions of a model of numbers, those of one of its targets.
+[[nodiscard]] inline Deviation deviation(const Predictions& predictions, std::size_t target = 0) {
   double mean = 0, absolute = 0, squares = 0, variance = 0;
   std::int64_t count = 0;
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < predictions.size(); ++i) {
-      if (predictions.labelled(i)) use(predictions.targets_of(i)[0], predictions.logits_of(i)[0]);
+      if (!predictions.labelled(i)) continue;
+      use(predictions.targets_of(i)[target], predictions.logits_of(i)[target]);
     }
   };
-  each([&](double target, double) {
-    mean += target;
+  each([&](double truth, double) {
+    mean += truth;
     ++count;
   });
   if (count == 0) return {};
   const auto examples = static_cast<double>(count);
   mean /= examples;
-  each([&](double target, double predicted) {
-    absolute += std::abs(predicted - target);
-    squares += (predicted - target) * (predicted - target);
-    variance += (target - mean) * (target - mean);
+  each([&](double truth, double predicted) {
+    absolute += std::abs(predicted - truth);
+    squares += (predicted - truth) * (predicted - truth);
+    variance += (truth - mean) * (truth - mean);
   });
   const double none = std::numeric_limits<double>::quiet_NaN();
   return {.examples = count,

@@ -40,6 +40,16 @@ inline void append_names(json::Writer& out, std::string_view key,
   if (many) out.end_array();
 }
 
+/// Appends numbers of several targets as an object by their names.
+inline void append_values(json::Writer& out, std::string_view key, std::span<const float> values,
+                          const predict::Task& task) {
+  out.key(key).begin_object();
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    out.member(predict::label_name(task.labels, k), values[k]);
+  }
+  out.end_object();
+}
+
 inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
                                    const predict::Task& task) {
   const Predictions& predictions = *split.predictions;
@@ -48,7 +58,11 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
   out.begin_object().member("split", std::string_view{split.name});
   out.member("row", row < split.records.size() ? split.records[row] : predictions.rows[i] + 1);
   const auto logits = predictions.logits_of(i);
-  if (task.problem_type == ProblemType::regression) {
+  if (predict::has_several_values(task)) {
+    predictions.labelled(i) ? append_values(out, "gold", predictions.targets_of(i), task)
+                            : void(out.key("gold").null());
+    append_values(out, "predicted", logits, task);
+  } else if (task.problem_type == ProblemType::regression) {
     out.member("gold", predictions.targets_of(i)[0]).member("predicted", logits[0]);
   } else {
     append_names(out, "gold", predictions.gold_labels(i), task);
@@ -76,8 +90,8 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
 /// Writes `predictions.jsonl`, one object a line for each example: `{"split": "dev", "row": 1,
 /// "gold": "neutral", "predicted": "entailment", "scores": [0.7, 0.2, 0.1], "loss": 1.61}`. Scores
 /// are in the order of the labels. Multi-label classification has lists of labels; regression has
-/// numbers and no scores. If a logit is not finite, the prediction, the scores and the loss are
-/// null. The file appears whole or not at all.
+/// numbers and no scores, or objects of numbers by the names of several targets. If a logit is not
+/// finite, the prediction, the scores and the loss are null. The file appears whole or not at all.
 inline void write_predictions(const std::filesystem::path& file,
                               std::span<const PredictedSplit> splits, const predict::Task& task) {
   AtomicFile out{file};

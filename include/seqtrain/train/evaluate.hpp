@@ -14,6 +14,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
@@ -33,6 +34,13 @@ template <Model M>
 ProblemType problem_type_of(const M& model) {
   if constexpr (requires { model.problem_type(); }) return model.problem_type();
   return ProblemType::single_label;
+}
+
+/// Returns `model.label_names()` if the model has it, else no names.
+template <Model M>
+std::vector<std::string> label_names_of(const M& model) {
+  if constexpr (requires { model.label_names(); }) return model.label_names();
+  return {};
 }
 
 /// Returns `batch.targets`, numbers [rows, labels] that replace label ids; none if the batch has no
@@ -121,7 +129,7 @@ class Scoring {
   /// Throws `InputError` if a metric cannot count the model's examples.
   Scoring(const M& model, const Observers&... observers)
       : type_{problem_type_of(model)},
-        evaluation_{type_},
+        evaluation_{type_, label_names_of(model)},
         own_{std::tuple_cat(counting_copy(observers, type_)...)} {}
 
   /// Returns how many batches `add` takes at once.

@@ -3,8 +3,10 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/problem_type.hpp>
@@ -48,6 +50,12 @@ consteval void check_optional_members_of_model() {
             { m.problem_type() } -> std::same_as<ProblemType>;
           },
       "the model's problem_type() must be const and return a ProblemType");
+  static_assert(
+      !requires(M & m) { m.label_names(); } ||
+          requires(const M& m) {
+            { m.label_names() } -> std::convertible_to<std::vector<std::string>>;
+          },
+      "the model's label_names() must be const and return a std::vector<std::string>");
   static_assert(
       !(
           requires(M & m) { m.state_dict(); } ||

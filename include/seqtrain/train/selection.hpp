@@ -27,7 +27,7 @@ struct Selection {
   /// have several, and the loss otherwise.
   std::string metric = {};
   /// Tells whether a larger value is better. By default it is, unless the name ends in "loss" or is
-  /// "perplexity" or "mean_squared_error".
+  /// "perplexity", or ends in "mean_squared_error" or "mean_absolute_error".
   std::optional<bool> greater_is_better = {};
 
   /// Returns the name of the figure that decides with this problem type. Without a loss the squared

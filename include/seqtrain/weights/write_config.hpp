@@ -85,7 +85,7 @@ inline void check_labels(std::span<const std::string> labels, ProblemType type,
                          const std::string& file) {
   const Where where{.object = file, .field = "id2label"};
   if (!allows_labels(type, labels.size())) {
-    throw InputError{type == ProblemType::regression ? "regression has one label"
+    throw InputError{type == ProblemType::regression ? "regression needs a target"
                                                      : "a classifier needs at least two labels",
                      where};
   }

@@ -17,7 +17,7 @@
 namespace seqtrain::serve::open_inference {
 namespace {
 
-using tests::polarity, tests::topics, tests::rating;
+using tests::polarity, tests::topics, tests::rating, tests::ratings;
 
 /// Returns a text as binary data has it.
 std::string element(const std::string& text) {
@@ -352,6 +352,10 @@ TEST(OpenInferenceAnswer, FollowsTheProblemType) {
             R"({"model_name":"m","outputs":[)"
             R"({"name":"score","datatype":"FP32","shape":[2],"data":[-2.5,3]},)"
             R"({"name":"scores","datatype":"FP32","shape":[2,1],"data":[-2.5,3]}]})");
+  const std::vector<predict::Prediction> each{{{}, {-2.5, 1}, {-2.5F, 1}}, {{}, {3, 4}, {3, 4}}};
+  EXPECT_EQ(answer(read_body(two_texts(), "", ratings), ratings, each).body,
+            R"({"model_name":"m","outputs":[)"
+            R"({"name":"scores","datatype":"FP32","shape":[2,2],"data":[-2.5,1,3,4]}]})");
   try {
     static_cast<void>(read_body(two_texts(R"("outputs": [{"name": "label"}], )"), "", rating));
     ADD_FAILURE() << "a regression has no labels";

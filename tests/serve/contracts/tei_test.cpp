@@ -91,6 +91,16 @@ TEST(TeiInfo, CallsAModelWithOneOutputAReranker) {
   EXPECT_FALSE(type.find("classifier"));
 }
 
+TEST(TeiInfo, DoesNotCallAModelOfSeveralNumbersAReranker) {
+  const auto body =
+      info({}, {.labels = {"a", "b"}, .problem_type = ProblemType::regression}, 512, {});
+  const auto document = json::Document::parse(body, "info");
+  EXPECT_EQ(document.root().at("problem_type").string(), "regression");
+  const auto type = document.root().at("model_type");
+  EXPECT_EQ(type.at("classifier").at("id2label").at("1").string(), "b");
+  EXPECT_FALSE(type.find("reranker"));
+}
+
 TEST(TeiInfo, GivesAModelThatEmbedsTextsNoLabels) {
   const auto body = info({}, {.pooling = "cls", .embedding_size = 3}, 512, {});
   const auto document = json::Document::parse(body, "info");

@@ -12,7 +12,7 @@
 namespace seqtrain::serve::torch_serve {
 namespace {
 
-using tests::polarity, tests::topics, tests::rating, tests::written;
+using tests::polarity, tests::topics, tests::rating, tests::ratings, tests::written;
 
 TEST(TorchServeAnswer, WritesCategories) {
   EXPECT_EQ(written(write_answer, polarity, {{0}, {0.75, 0.25}, {1, -1}}),
@@ -21,6 +21,8 @@ TEST(TorchServeAnswer, WritesCategories) {
             R"({"Categories":"b;c","Tensor":[0.5,0.3,0.95]})");
   EXPECT_EQ(written(write_answer, rating, {{}, {2.5}, {2.5F}}),
             R"({"Categories":"2.5","Tensor":[2.5]})");
+  EXPECT_EQ(written(write_answer, ratings, {{}, {2.5, -1}, {2.5F, -1}}),
+            R"({"Categories":"2.5;-1","Tensor":[2.5,-1]})");
 }
 
 TEST(TorchServeText, IsTheWholeBody) {

@@ -10,7 +10,7 @@
 namespace seqtrain::serve::vertex {
 namespace {
 
-using tests::polarity, tests::topics, tests::rating, tests::written;
+using tests::polarity, tests::topics, tests::rating, tests::ratings, tests::written;
 
 TEST(VertexAnswer, WritesObjectsAsPredictDoes) {
   EXPECT_EQ(written(write_answer, polarity, {{1}, {0.25, 0.75}, {-1, 1}}),
@@ -20,6 +20,8 @@ TEST(VertexAnswer, WritesObjectsAsPredictDoes) {
   EXPECT_EQ(written(write_answer, topics, {{0, 1}, {0.75, 0.3, 0.8}, {0, 0, 0}}),
             R"({"labels":["a","b"],"scores":{"a":0.75,"b":0.3,"c":0.8}})");
   EXPECT_EQ(written(write_answer, rating, {{}, {2.5}, {2.5F}}), R"({"value":2.5})");
+  EXPECT_EQ(written(write_answer, ratings, {{}, {2.5, -1}, {2.5F, -1}}),
+            R"({"values":{"a":2.5,"b":-1}})");
 }
 
 TEST(VertexAnswer, NamesTheWindowThatDecided) {
@@ -35,6 +37,7 @@ TEST(VertexAnswer, WritesLabelsAlone) {
   EXPECT_EQ(written(write_label, polarity, {{1}, {0.25, 0.75}, {-1, 1}}), R"("good")");
   EXPECT_EQ(written(write_label, topics, {{}, {0.1, 0.1, 0.1}, {0, 0, 0}}), "[]");
   EXPECT_EQ(written(write_label, rating, {{}, {2.5}, {2.5F}}), "2.5");
+  EXPECT_EQ(written(write_label, ratings, {{}, {2.5, -1}, {2.5F, -1}}), R"({"a":2.5,"b":-1})");
 }
 
 TEST(VertexAnswer, HasAListOfPredictions) {

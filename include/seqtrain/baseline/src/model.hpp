@@ -95,11 +95,39 @@ SEQTRAIN_SEPARATE std::vector<float> Learner::majority() const {
   return logits;
 }
 
+namespace detail {
+
+/// Returns the linear model whose outputs learn each by itself, as if there were one model for each
+/// of several targets, whose sizes may differ.
+inline LinearModel fit_each(const TiledRows& rows, std::span<const float> targets,
+                            std::size_t outputs, const LinearOptions& options) {
+  LinearModel all{.weights = std::vector<float>(rows.columns() * outputs), .bias = {}};
+  for (std::size_t k = 0; k < outputs; ++k) {
+    LinearData data{.rows = rows, .targets = {}, .loss = Loss::squared};
+    for (std::size_t i = k; i < targets.size(); i += outputs) data.targets.push_back(targets[i]);
+    const LinearModel one = fit_linear(data, options);
+    for (std::size_t column = 0; column < rows.columns(); ++column) {
+      all.weights[column * outputs + k] = one.weights[column];
+    }
+    all.bias.push_back(one.bias.front());
+  }
+  return all;
+}
+
+}  // namespace detail
+
 SEQTRAIN_SEPARATE Model Learner::learn() {
   SparseRows rows;
   Tfidf tfidf = builder_.finish(rows);
   const TiledRows tiled{std::move(rows), tfidf.columns()};
   const ProblemType type = options_.problem_type;
+  const double penalty = type == ProblemType::regression ? 1 : 1.0 / 3;
+  const LinearOptions search{
+      .penalty = penalty, .threads = options_.threads, .stop = options_.stop};
+  if (type == ProblemType::regression && options_.labels > 1) {
+    auto linear = detail::fit_each(tiled, targets_, options_.labels, search);
+    return {type, std::move(tfidf), std::move(linear), majority()};
+  }
   LinearData data{.rows = tiled,
                   .outputs = targets_.size() / examples_,
                   .targets = std::move(targets_),
@@ -113,9 +141,7 @@ SEQTRAIN_SEPARATE Model Learner::learn() {
   } else {
     data.weights_of_one.assign(weights.begin(), weights.end());
   }
-  const double penalty = type == ProblemType::regression ? 1 : 1.0 / 3;
-  auto linear =
-      fit_linear(data, {.penalty = penalty, .threads = options_.threads, .stop = options_.stop});
+  auto linear = fit_linear(data, search);
   return {type, std::move(tfidf), std::move(linear), majority()};
 }
 

@@ -217,7 +217,8 @@ struct DataFlags {
              "regression, single_label_classification or multi_label_classification (default: the "
              "model's, else single_label_classification)")
         .add("labels", labels,
-             "names of the labels in the order of their ids: a,b,c, or a file with one a line")
+             "names of the labels in the order of their ids, or of the targets of a regression: "
+             "a,b,c, or a file with one a line")
         .add_switch("join-labels", join_labels,
                     "labels of the training file that differ only in case, in blanks around them "
                     "or in how a number is written are one label, called as most examples call it")
@@ -233,7 +234,7 @@ struct DataFlags {
         .add("pair-field", pair_field, "field or column of the second text")
         .add("label-field", label_field,
              "field or column of the label, or several with commas between them: a column of 0 and "
-             "1 for each label")
+             "1 for each label, or of numbers for each target of a regression")
         .add("columns", columns, columns_help);
   }
 };

@@ -122,8 +122,12 @@ SEQTRAIN_SEPARATE data::Labels TrainFlags::choose_labels(const data::JoinLabels&
           "does not go with --teacher, which gives the probabilities");
   require(loss != LossChoice::huber || options.problem_type == ProblemType::regression, "loss",
           "huber is for regression; see --problem-type");
-  return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
-                             options, join_labels ? join : data::JoinLabels{});
+  // The labels of a classifier are no targets.
+  const bool has_names = options.problem_type != ProblemType::regression ||
+                         weights::problem_type_in(config.root()) == ProblemType::regression;
+  return data::choose_labels(
+      labels, has_names ? weights::chosen_label_names(config.root()) : std::vector<std::string>{},
+      train_file, options, join_labels ? join : data::JoinLabels{});
 }
 
 SEQTRAIN_SEPARATE TrainFlags TrainFlags::with_splits() const {
@@ -459,7 +463,6 @@ SEQTRAIN_SEPARATE void TrainFlags::check_flags_of(ProblemType type) const {
   require(!soft_labels, "soft-labels", problem);
   require(teacher.empty(), "teacher", problem);
   require(!few_shot, "few-shot", problem);
-  require(labels.empty() || type == ProblemType::multi_label, "labels", problem);
   require(!calibrates() || type == ProblemType::multi_label, "calibrate", problem);
 }
 

@@ -31,7 +31,9 @@ SEQTRAIN_SEPARATE Labels::Labels(std::vector<std::string> names, ProblemType pro
   };
   const std::string type{seqtrain::name(problem_type_)};
   demand(allows_labels(problem_type_, size()),
-         allows_labels(problem_type_, 1) ? type + " has one" : "at least two labels are needed");
+         problem_type_ == ProblemType::loss_alone   ? type + " has one"
+         : problem_type_ == ProblemType::regression ? "a target is needed"
+                                                    : "at least two labels are needed");
   auto sorted = names_;
   std::ranges::sort(sorted);
   demand(!sorted.front().empty(), "a label is empty");

@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/classification.hpp>
@@ -13,8 +16,8 @@
 
 namespace seqtrain::metrics {
 
-SEQTRAIN_SEPARATE Evaluation::Evaluation(ProblemType type) {
-  if (type == ProblemType::regression) figures_.emplace<Regression>();
+SEQTRAIN_SEPARATE Evaluation::Evaluation(ProblemType type, std::vector<std::string> targets) {
+  if (type == ProblemType::regression) figures_.emplace<Regression>(std::move(targets));
   if (type == ProblemType::multi_label) figures_.emplace<MultiLabel>();
 }
 

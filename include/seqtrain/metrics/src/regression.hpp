@@ -8,6 +8,8 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -50,35 +52,93 @@ SEQTRAIN_SEPARATE std::vector<double> ranks(std::span<const double> figures) {
   return result;
 }
 
+SEQTRAIN_SEPARATE double r_squared(std::span<const double> predictions,
+                                   std::span<const double> targets) {
+  if (predictions.size() != targets.size())
+    throw Error{"R squared of different numbers of figures"};
+  double mean = 0, squares = 0, variance = 0;
+  for (const double target : targets) mean += target;
+  mean /= static_cast<double>(targets.size());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    squares += (predictions[i] - targets[i]) * (predictions[i] - targets[i]);
+    variance += (targets[i] - mean) * (targets[i] - mean);
+  }
+  return variance > 0 ? 1 - squares / variance : std::numeric_limits<double>::quiet_NaN();
+}
+
+SEQTRAIN_SEPARATE double mean_absolute_error(std::span<const double> predictions,
+                                             std::span<const double> targets) {
+  if (predictions.size() != targets.size()) throw Error{"errors of different numbers of figures"};
+  double sum = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) sum += std::abs(predictions[i] - targets[i]);
+  return sum / static_cast<double>(targets.size());
+}
+
+namespace detail {
+
+inline double mean_squared_error(std::span<const double> predictions,
+                                 std::span<const double> targets) {
+  double sum = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    sum += (predictions[i] - targets[i]) * (predictions[i] - targets[i]);
+  }
+  return sum / static_cast<double>(targets.size());
+}
+
+}  // namespace detail
+
+SEQTRAIN_SEPARATE double Regression::Target::figure(std::string_view name) const {
+  if (said.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (name == "mean_squared_error") return detail::mean_squared_error(said, truth);
+  if (name == "pearson") return pearson(said, truth);
+  if (name == "spearman") return spearman(said, truth);
+  return name == "r_squared" ? r_squared(said, truth) : mean_absolute_error(said, truth);
+}
+
+SEQTRAIN_SEPARATE Regression::Regression(std::vector<std::string> names)
+    : names_{std::move(names)}, targets_(names_.size()) {}
+
 SEQTRAIN_SEPARATE void Regression::add(const Logits& logits, std::span<const float> targets) {
-  if (logits.cols() != 1 || static_cast<std::size_t>(logits.rows()) != targets.size()) {
+  const auto width = static_cast<std::size_t>(logits.cols());
+  if (targets_.empty()) targets_.resize(width);
+  if (width == 0 || width != targets_.size() ||
+      static_cast<std::size_t>(logits.size()) != targets.size()) {
     throw Error{std::to_string(logits.size()) + " logits, but " + std::to_string(targets.size()) +
                 " targets"};
   }
-  for (std::size_t row = 0; row < targets.size(); ++row) {
-    if (std::isnan(targets[row])) continue;
-    said_.push_back(logits(static_cast<Eigen::Index>(row), 0));
-    true_.push_back(targets[row]);
+  for (std::size_t row = 0; row * width < targets.size(); ++row) {
+    const auto numbers = targets.subspan(row * width, width);
+    if (std::ranges::any_of(numbers, [](float number) { return std::isnan(number); })) continue;
+    for (std::size_t k = 0; k < width; ++k) {
+      targets_[k].said.push_back(
+          logits(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(k)));
+      targets_[k].truth.push_back(numbers[k]);
+    }
   }
 }
 
 SEQTRAIN_SEPARATE ClassificationReport Regression::report() const {
+  const std::size_t examples = targets_.empty() ? 0 : targets_.front().said.size();
   ClassificationReport report{.problem_type = ProblemType::regression,
-                              .examples = static_cast<std::int64_t>(said_.size())};
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  const bool any = !said_.empty();
-  report.figures = {{.name = "mean_squared_error", .value = any ? mean_squared_error() : none},
-                    {.name = "pearson", .value = any ? pearson(said_, true_) : none},
-                    {.name = "spearman", .value = any ? spearman(said_, true_) : none}};
+                              .examples = static_cast<std::int64_t>(examples)};
+  for (const char* name : {"mean_squared_error", "pearson", "spearman"}) {
+    report.figures.push_back({.name = name, .value = mean(name)});
+  }
+  if (targets_.size() < 2) return report;
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
+    for (const std::string_view name : target_figures) {
+      report.figures.push_back(
+          {.name = target_figure(label_name(names_, k), name), .value = targets_[k].figure(name)});
+    }
+  }
   return report;
 }
 
-SEQTRAIN_SEPARATE double Regression::mean_squared_error() const {
+SEQTRAIN_SEPARATE double Regression::mean(std::string_view name) const {
+  if (targets_.empty()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
-  for (std::size_t i = 0; i < said_.size(); ++i) {
-    sum += (said_[i] - true_[i]) * (said_[i] - true_[i]);
-  }
-  return sum / static_cast<double>(said_.size());
+  for (const Target& target : targets_) sum += target.figure(name);
+  return sum / static_cast<double>(targets_.size());
 }
 
 }  // namespace seqtrain::metrics

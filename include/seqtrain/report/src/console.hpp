@@ -7,6 +7,7 @@
 
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
+#include <seqtrain/metrics/regression.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/train/events.hpp>
 
@@ -68,7 +69,7 @@ SEQTRAIN_SEPARATE void Console::on(const train::EvalEnd& event) const {
   std::string text = figure(event, "loss", report.loss);
   for (const auto& [name, value] : report.figures) {
     fields.emplace_back(name, value);
-    text += " - " + name + ": " + log::fixed(value, 4);
+    if (!metrics::is_target_figure(name)) text += " - " + name + ": " + log::fixed(value, 4);
   }
   fields.emplace_back("examples", report.examples);
   fields.emplace_back("seconds", event.seconds);

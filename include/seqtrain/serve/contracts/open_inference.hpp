@@ -56,6 +56,7 @@ struct Output {
 inline std::vector<Output> outputs_of(const predict::Task& task, bool binary) {
   const std::vector<Output> outputs{
       {"label", "BYTES", binary}, {"score", "FP32", binary}, {"scores", "FP32", binary}};
+  if (predict::has_several_values(task)) return {outputs.back()};  // no value is the score
   return {outputs.begin() + (task.problem_type == ProblemType::regression), outputs.end()};
 }
 

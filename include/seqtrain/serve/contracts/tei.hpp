@@ -115,7 +115,7 @@ inline void write_answer(json::Writer& out, const PredictInput& text,
 
 /// Tells whether a model has one output, so that it can rank texts.
 [[nodiscard]] inline bool has_one_output(const predict::Task& task) {
-  return task.problem_type == ProblemType::regression;
+  return task.problem_type == ProblemType::regression && !predict::has_several_values(task);
 }
 
 /// Writes what kind of classifier a model is, and its labels.
@@ -200,6 +200,7 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
   const auto check = [](const predict::Task& task) {
     const std::string problem = "model is not a re-ranker model: it ";
     if (task.embeds()) throw backend(problem + "embeds texts, so ask /similarity");
+    if (predict::has_several_values(task)) throw backend(problem + "predicts several numbers");
     if (!has_one_output(task)) throw backend(problem + "has several labels");
   };
   const auto task = call.server.own_task();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,13 +33,24 @@ namespace seqtrain::serve::torch_serve {
   return {.status = error.status(), .body = out.text()};
 }
 
+/// Returns the value of a regression, or its values in the order of the targets with semicolons
+/// between them.
+[[nodiscard]] inline std::string joined_values(const predict::Prediction& prediction,
+                                               const predict::Task& task) {
+  std::string text;
+  for (std::size_t k = 0; k < std::max<std::size_t>(1, task.labels.size()); ++k) {
+    json::Writer number;
+    text += (k == 0 ? "" : ";") + number.value(prediction.logits[k]).text();
+  }
+  return text;
+}
+
 /// Writes the answer for one text.
 inline void write_answer(json::Writer& out, const PredictInput&,
                          const predict::Prediction& prediction, const predict::Task& task) {
   const bool regression = task.problem_type == ProblemType::regression;
-  json::Writer number;
   out.begin_object().key("Categories");
-  out.value(regression ? number.value(prediction.logits[0]).text()
+  out.value(regression ? joined_values(prediction, task)
                        : serve::detail::joined_labels(prediction.labels, task));
   out.key("Tensor").begin_array();
   for (const double score : prediction.scores) out.value(score);

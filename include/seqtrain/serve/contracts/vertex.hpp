@@ -33,13 +33,15 @@ inline void write_answer(json::Writer& out, const PredictInput& text,
   predict::write_json(out, prediction, task, {.top_k = text.top_k, .logits = text.raw_scores});
 }
 
-/// Writes the label, a list of the labels, or the value, which is the answer for bytes.
+/// Writes the label, a list of the labels, the value, or an object of several values, which is the
+/// answer for bytes.
 inline void write_label(json::Writer& out, const PredictInput&,
                         const predict::Prediction& prediction, const predict::Task& task) {
   const bool many = task.problem_type == ProblemType::multi_label;
   if (many) out.begin_array();
   for (const std::size_t i : prediction.labels) out.value(predict::label_name(task.labels, i));
   if (many) out.end_array();
+  if (predict::has_several_values(task)) return predict::write_values(out, prediction, task);
   if (task.problem_type == ProblemType::regression) out.value(prediction.logits[0]);
 }
 

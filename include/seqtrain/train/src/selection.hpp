@@ -45,8 +45,9 @@ SEQTRAIN_SEPARATE std::string Selection::metric_of(ProblemType type, bool has_lo
 }
 
 SEQTRAIN_SEPARATE bool Selection::is_greater_better(std::string_view name) const {
-  const bool is_cost =
-      name.ends_with("loss") || name == "perplexity" || name == "mean_squared_error";
+  const bool is_cost = name.ends_with("loss") || name == "perplexity" ||
+                       name.ends_with("mean_squared_error") ||
+                       name.ends_with("mean_absolute_error");
   return greater_is_better.value_or(!is_cost);
 }
 
