@@ -29,6 +29,8 @@ TEST(PlainWords, AreMadeOfLettersAndStandBetweenSpaces) {
   EXPECT_EQ(words_of("안녕 세계"), "안녕 세계");
   EXPECT_EQ(words_of("日本語のテキスト ok ภาษาไทย"), "ok");
   EXPECT_EQ(words_of(""), "");
+  const std::string longest(64, 'a'), protein = longest + "k";
+  EXPECT_EQ(words_of("a " + protein + " " + longest), "a " + longest);
   std::size_t count = 0;
   (void)detail::plain_words("one two, three 4", count);
   EXPECT_EQ(count, 3U);

@@ -187,6 +187,20 @@ TEST_F(Tune, ContinuesInTheMiddleOfATrial) {
   EXPECT_EQ(tests::read_file(run() / "tune.json"), stopped);
 }
 
+TEST_F(Tune, StopsAtAnyTime) {
+  const std::string flags =
+      "--dev-fraction 0.3 --max-steps 40 --batch-size 4 --freeze-encoder false --tune 2 --resume "
+      "auto";
+  // At the beginning of the first trial, and between it and the second one.
+  for (const char* file : {"tune/.lock", "tune/trial-1-rung-1/metrics.json"}) {
+    const auto ended = train_until(run() / file, flags);
+    EXPECT_EQ(ended.code, 3) << file << "\n" << ended.output;
+    EXPECT_NE(ended.output.find("To continue this run: "), std::string::npos) << ended.output;
+  }
+  const auto ended = train(flags);
+  EXPECT_EQ(ended.code, 0) << ended.output;
+}
+
 TEST_F(Tune, RefusesAPlaceOfAnotherRunBeforeATrial) {
   const std::string flags = "--dev-fraction 0.3 --max-steps 2 --freeze-encoder false --tune 2 ";
   const auto refused = [&](const std::string& more, std::string_view problem) {

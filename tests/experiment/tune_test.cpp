@@ -1,9 +1,12 @@
+#include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,10 +15,12 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/experiment/several_runs.hpp>
 #include <seqtrain/experiment/tune.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/storage/open.hpp>
+#include <seqtrain/train/stopped.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/small_checkpoint.hpp"
@@ -59,6 +64,7 @@ class TuningOfMadeRuns : public testing::Test {
     std::ostringstream said;
     const storage::Options storages{.log = log::Log{{.out = &said, .errors = &said}}};
     Tuning tuning{flags, parser, "test", false, storages};
+    signals_ = &tuning.signals();
     tuning(train);
   }
 
@@ -82,6 +88,7 @@ class TuningOfMadeRuns : public testing::Test {
 
   tests::TemporaryDirectory directory_;
   const cli::Flags* parser_ = nullptr;  ///< of the tuning that runs
+  SeriesSignals* signals_ = nullptr;    ///< likewise
 };
 
 TEST_F(TuningOfMadeRuns, GoOnAfterALackOfMemory) {
@@ -99,6 +106,54 @@ TEST_F(TuningOfMadeRuns, GoOnAfterALackOfMemory) {
   EXPECT_TRUE(failed.has_null("accuracy"));
   EXPECT_TRUE(std::filesystem::exists(run() / "tune/trial-1-rung-1"));
   EXPECT_FALSE(std::filesystem::exists(run() / "tune/trial-2-rung-1"));
+}
+
+TEST_F(TuningOfMadeRuns, RemoveTheCheckpointsOfATrialWithoutAResult) {
+  const auto checkpoints = directory_ / "checkpoints";
+  tune({"--checkpoint-dir=" + checkpoints.string()}, [&](const TrainFlags& flags) {
+    const std::filesystem::path folder{flags.checkpoint_dir};
+    std::filesystem::create_directories(folder / "run/checkpoint-4");
+    write_file(folder / "run/checkpoint-4/manifest.json", "{}");
+    write_file(folder / "run.json", "{}");
+    finish(flags, R"({"accuracy": 0.5, "loss": 1})");
+    if (flags.trial && flags.trial->number == 2) throw model::OutOfMemory{"out of memory"};
+  });
+  EXPECT_TRUE(std::filesystem::exists(checkpoints / "trial-1-rung-1/run/checkpoint-4"));
+  EXPECT_FALSE(std::filesystem::exists(checkpoints / "trial-2-rung-1/run"));
+  EXPECT_FALSE(std::filesystem::exists(checkpoints / "trial-2-rung-1/run.json"));
+}
+
+TEST_F(TuningOfMadeRuns, StopBetweenTrialsWhenASignalArrives) {
+  std::size_t runs = 0;
+  bool stops = true;
+  const Tuning::Train train = [&](const TrainFlags& flags) {
+    ++runs;
+    finish(flags, R"({"accuracy": 0.5, "loss": 1})");
+    if (!stops) return;
+    std::raise(SIGTERM);  // after the run's own steps, as while the next one is prepared
+    for (int i = 0; i < 500 && !signals_->token().stop_requested(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+  };
+  EXPECT_THROW(tune({}, train), train::Stopped);
+  EXPECT_EQ(runs, 1U);
+  EXPECT_EQ(result().root().at("trials").items()[0].at("runs").items().size(), 1U);
+  stops = false;
+  tune({"--resume=auto"}, train);
+  EXPECT_EQ(runs, 3U);  // the second trial and the winner
+}
+
+TEST_F(TuningOfMadeRuns, StopARunThatLoadsItsModel) {
+  EXPECT_THROW(tune({},
+                    [&](const TrainFlags&) {
+                      std::raise(SIGTERM);
+                      for (int i = 0; i < 500 && !signals_->token().stop_requested(); ++i) {
+                        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+                      }
+                      const RunSignals of_run{signals_, {}};  // is made when the model is loaded
+                      FAIL() << "the run goes on";
+                    }),
+               train::Stopped);
 }
 
 TEST_F(TuningOfMadeRuns, GoOnWithoutClassWeightsAndEndAtAnotherWrongInput) {

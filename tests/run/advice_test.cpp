@@ -178,6 +178,11 @@ TEST(Advice, ManyTokensAWord) {
             "is hardly made for their language; take a --model that was trained on it, such as "
             "FacebookAI/xlm-roberta-base");
   EXPECT_EQ(advice::many_tokens_a_word({.tokens_a_word = 2.2}), "");
+  EXPECT_NE(advice::many_tokens_a_word({.tokens_a_word = 4.81, .vocabulary = 30'522}), "");
+  // ESM's vocabulary has 33 letters and marks, and that of ByT5 the bytes.
+  for (const std::size_t characters : {33, 384}) {
+    EXPECT_EQ(advice::many_tokens_a_word({.tokens_a_word = 9, .vocabulary = characters}), "");
+  }
 }
 
 TEST(Advice, MostAreCut) {

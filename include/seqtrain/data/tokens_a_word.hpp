@@ -23,16 +23,20 @@ namespace seqtrain::data {
 namespace detail {
 
 /// Returns the words of a valid text that consist of letters and stand between spaces or
-/// punctuation, with a space between each two, and adds their number to `count`.
+/// punctuation, with a space between each two, and adds their number to `count`. What has more
+/// letters than words of languages have, such as the sequence of a protein, is no word.
 inline std::string plain_words(std::string_view text, std::size_t& count) {
+  constexpr std::size_t most_letters = 64;
   std::string words, word;
+  std::size_t letters = 0;
   bool plain = true;
   const auto end_word = [&] {
-    if (plain && !word.empty()) {
+    if (plain && letters > 0 && letters <= most_letters) {
       words += (words.empty() ? "" : " ") + word;
       ++count;
     }
     word.clear();
+    letters = 0;
     plain = true;
   };
   for (std::size_t at = 0, next = 0; at < text.size(); at = next) {
@@ -44,6 +48,7 @@ inline std::string plain_words(std::string_view text, std::size_t& count) {
     } else {
       plain = plain && letter && !text::is_unspaced(code);
       word += text.substr(at, next - at);
+      ++letters;
     }
   }
   end_word();

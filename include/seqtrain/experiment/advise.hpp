@@ -35,6 +35,7 @@ namespace seqtrain::experiment {
                          .max_length = examples.train.max_length,
                          .model_max_length = static_cast<std::size_t>(model_max_length),
                          .tokens_a_word = run.tokens_a_word,
+                         .vocabulary = run.tokenizer.vocab_size(),
                          .steps = report.steps,
                          .has_class_weights = !flags.class_weights.empty(),
                          .tuned_trials = run::count_trials(flags.tuning),

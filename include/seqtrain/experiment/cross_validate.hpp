@@ -52,6 +52,7 @@ class CrossValidation {
       : given_{given},
         parser_{parser},
         log_{storages.log},
+        signals_{given, log_},
         local_{
             with_local_inputs(demand_train_file(given, "--folds divides its examples"), storages)},
         directory_{given.run_directory(name)},
@@ -62,8 +63,11 @@ class CrossValidation {
   }
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
+  /// Returns the signals that stop the folds.
+  [[nodiscard]] SeriesSignals& signals() { return signals_; }
 
-  /// Calls train(flags) for each fold that is not finished, then writes the results of all.
+  /// Calls train(flags) for each fold that is not finished, then writes the results of all. Throws
+  /// `train::Stopped` if a signal arrives between two folds.
   void operator()(const std::function<void(const cli::TrainFlags&)>& train) {
     std::vector<cli::TrainFlags> folds;
     for (std::size_t fold = 0; fold < rows_.size(); ++fold) {
@@ -76,8 +80,10 @@ class CrossValidation {
           "Fold " + std::to_string(flags.fold->number) + " of " + std::to_string(folds.size());
       const bool finished = is_finished(flags);
       log_.info(title + (finished ? " is finished: " + flags.output_dir : ""));
+      signals_.check();
       if (!finished) train(flags);
     }
+    signals_.check();
     finish();
   }
 
@@ -276,6 +282,7 @@ class CrossValidation {
   const cli::TrainFlags& given_;
   const cli::Flags& parser_;
   const log::Log& log_;
+  SeriesSignals signals_;
   cli::TrainFlags local_;
   run::RunDirectory directory_;
   sink::Any job_;  ///< gets the results too

@@ -36,6 +36,7 @@
 #include <seqtrain/experiment/push_to_hub.hpp>
 #include <seqtrain/experiment/run_checkpoints.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/experiment/several_runs.hpp>
 #include <seqtrain/experiment/teacher.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/any_classifier.hpp>
@@ -68,7 +69,8 @@ struct Program {
   Processes& processes;
   c10::Device device;
   const std::optional<model::OwnHead>& head;
-  std::string& place;  ///< gets the path of the run's directory
+  std::string& place;               ///< gets the path of the run's directory
+  SeriesSignals* series = nullptr;  ///< the signals of several runs, of which this is one
 };
 
 /// The places and the model of a run, checked before anything is written. Only the first process
@@ -366,7 +368,8 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
   run.tokens_a_word = data::tokens_a_word(run.flags.train_file, train_read_options(run.flags),
                                           run.labels, run.tokenizer);
-  log.warning(run::advice::many_tokens_a_word({.tokens_a_word = run.tokens_a_word}));
+  log.warning(run::advice::many_tokens_a_word(
+      {.tokens_a_word = run.tokens_a_word, .vocabulary = run.tokenizer.vocab_size()}));
   const bool takes_tokens = program.head && program.head->pooling == model::Pooling::none;
   const bool keeps =
       !takes_tokens && (run.model.has_kernels() || model::operators_keep_states(program.device));

@@ -1,14 +1,84 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 
+#include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::experiment {
+
+/// The stop signals of a program of several runs. They count from its beginning to its end, also
+/// while a run loads its model and between two runs.
+class SeriesSignals {
+ public:
+  SeriesSignals(const cli::TrainFlags& flags, const log::Log& log)
+      : signals_{{.grace_seconds = flags.grace_seconds,
+                  .log = log.warnings(),
+                  .unfinished = [this] { return unfinished(); }}} {}
+
+  [[nodiscard]] std::stop_token token() const { return signals_.token(); }
+
+  /// Throws `train::Stopped` if a signal has arrived. Call it where the program can be continued.
+  void check() const {
+    if (token().stop_requested()) throw train::Stopped{"stopped between the steps of several runs"};
+  }
+
+  /// Sets the function that tells what the run that goes on has not saved yet. Without it nothing
+  /// is told.
+  void set_unfinished(std::function<std::string()> tell) {
+    const std::lock_guard lock{mutex_};
+    unfinished_ = std::move(tell);
+  }
+
+ private:
+  std::string unfinished() {
+    const std::lock_guard lock{mutex_};
+    return unfinished_ ? unfinished_() : std::string{};
+  }
+
+  std::mutex mutex_;
+  std::function<std::string()> unfinished_;
+  cli::StopSignals signals_;  // last: its thread calls unfinished()
+};
+
+/// The stop signals of a run: its own, or those of the program of several runs that it belongs to.
+class RunSignals {
+ public:
+  /// Throws `train::Stopped` if a signal has arrived while the run was prepared. `series` may be
+  /// null, else it must outlive this object.
+  RunSignals(SeriesSignals* series, cli::StopSignalsOptions options) : series_{series} {
+    if (series_ == nullptr) {
+      own_.emplace(std::move(options));
+      return;
+    }
+    series_->check();
+    series_->set_unfinished(std::move(options.unfinished));
+  }
+  RunSignals(const RunSignals&) = delete;
+  RunSignals& operator=(const RunSignals&) = delete;
+  ~RunSignals() {
+    if (series_ != nullptr) series_->set_unfinished({});
+  }
+
+  [[nodiscard]] std::stop_token token() const {
+    return series_ == nullptr ? own_->token() : series_->token();
+  }
+
+ private:
+  SeriesSignals* series_;
+  std::optional<cli::StopSignals> own_;
+};
 
 /// Returns the flags of a program of several runs. Throws `InputError` with `advice` if they name
 /// no training file.

@@ -65,7 +65,9 @@ class Tuning {
       : bound_{bound},
         parser_{parser},
         log_{storages.log},
+        storages_{storages},
         given_{demand_train_file(bound, "--tune trains on its examples")},
+        signals_{given_, log_},
         directory_{given_.run_directory(name)} {
     (void)open_job_dir(given_.job_dir, storages);
     const PushToHub may_push{given_, log_};
@@ -92,9 +94,11 @@ class Tuning {
   }
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
+  /// Returns the signals that stop the runs.
+  [[nodiscard]] SeriesSignals& signals() { return signals_; }
 
   /// Calls train(flags) for each run of a trial that is not finished, then for the whole run with
-  /// the best values.
+  /// the best values. Throws `train::Stopped` if a signal arrives between two runs.
   void operator()(const Train& train) {
     begin();
     std::vector<std::size_t> left(values_.size());
@@ -195,6 +199,7 @@ class Tuning {
     std::error_code none;
     const bool finished = given_.continues_by_itself() && std::filesystem::exists(metrics, none);
     log_.info(title + (finished ? " is finished: " : ": ") + flags.output_dir);
+    signals_.check();
     try {
       if (!finished) train_with(flags, train);
       read(result, tuning_.trials[index].values, metrics);
@@ -212,7 +217,7 @@ class Tuning {
     }
     if (!result.problem.empty()) {
       log_.warning(title + " has no result: " + result.problem);
-      std::filesystem::remove_all(metrics.parent_path(), none);  // `compare` reads whole runs
+      remove_failed(flags);
     }
     run::TrialScore score{.trial = index,
                           .score = result.figure,
@@ -222,6 +227,16 @@ class Tuning {
     tuning_.trials[index].runs.push_back(std::move(result));
     save();
     return score;
+  }
+
+  /// Removes the folder of a trial without a result, because `compare` reads whole runs, and its
+  /// checkpoints.
+  void remove_failed(const cli::TrainFlags& trial) const {
+    std::error_code none;
+    std::filesystem::remove_all(trial.output_dir, none);
+    if (trial.checkpoint_dir.empty()) return;
+    auto checkpoints = storage::open_writable(trial.checkpoint_dir, storages_);
+    for (const auto& key : checkpoints.list("")) checkpoints.remove(key);
   }
 
   /// Trains with these flags, whose values the parser then has as well.
@@ -305,6 +320,7 @@ class Tuning {
               flags);
     auto whole = given_.of_winner(values_[best], found);
     whole.tuning = std::make_shared<const run::Tuning>(tuning_);
+    signals_.check();
     train_with(whole, train);
   }
 
@@ -313,7 +329,9 @@ class Tuning {
   cli::TrainFlags& bound_;
   cli::Flags& parser_;
   const log::Log& log_;
+  storage::Options storages_;
   cli::TrainFlags given_;
+  SeriesSignals signals_;
   run::RunDirectory directory_;
   ProblemType type_ = ProblemType::single_label;
   train::Selection selection_ = {};

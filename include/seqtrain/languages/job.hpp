@@ -105,6 +105,7 @@ struct Job {
       facts.training_examples = set.size();
       facts.cut_examples = encoded.at_max_length();
       facts.tokens_a_word = data::tokens_a_word(data / file, options.read, labels, tokenizer);
+      facts.vocabulary = tokenizer.vocab_size();
       give_advice(facts);
     }
     return published && published->backwards ? data::reversed(set) : std::move(set);

@@ -39,6 +39,7 @@ struct AdviceFacts {
   std::size_t max_length = 0;        ///< most ids of an example
   std::size_t model_max_length = 0;  ///< most ids that the model reads
   double tokens_a_word = unknown;    ///< that of the training texts
+  std::size_t vocabulary = 0;        ///< entries of the tokenizer's vocabulary; 0 if not known
   std::int64_t steps = 0;
   /// The mean loss of the last epoch's steps, if it is of the same kind as dev's.
   double training_loss = unknown;
@@ -232,9 +233,12 @@ inline std::string overfits(const AdviceFacts& facts) {
                    {"metric-for-best-model", "--best-model with --metric-for-best-model loss"}});
 }
 
-/// Says that words are cut into many tokens.
+/// Says that words are cut into many tokens. A vocabulary of letters or bytes, such as that of a
+/// model of proteins, is made for no language and has no words.
 inline std::string many_tokens_a_word(const AdviceFacts& facts) {
+  constexpr std::size_t most_characters = 512;
   if (std::isnan(facts.tokens_a_word) || facts.tokens_a_word < 3) return {};
+  if (facts.vocabulary > 0 && facts.vocabulary <= most_characters) return {};
   return "a word of the training texts has " + digits(facts.tokens_a_word) +
          " tokens in the mean, so the model's vocabulary is hardly made for their language" +
          remedies(facts, {{"model",

@@ -16,6 +16,7 @@
 #include <seqtrain/experiment/processes.hpp>
 #include <seqtrain/experiment/program.hpp>
 #include <seqtrain/experiment/run.hpp>
+#include <seqtrain/experiment/several_runs.hpp>
 #include <seqtrain/experiment/tune.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/storage/open.hpp>
@@ -49,6 +50,7 @@ inline void train(const ProgramOptions& options, cli::TrainFlags& flags, cli::Fl
   try {
     processes.tell_errors([&] {
       const storage::Options storages{.log = log, .schemes = options.schemes};
+      SeriesSignals* series = nullptr;
       const auto train_one = [&](const cli::TrainFlags& given) {
         const Program program{.log = log,
                               .storages = storages,
@@ -58,7 +60,8 @@ inline void train(const ProgramOptions& options, cli::TrainFlags& flags, cli::Fl
                               .processes = processes,
                               .device = device,
                               .head = options.head,
-                              .place = place};
+                              .place = place,
+                              .series = series};
         Run run{program};
         body(run);
         run.check_fitted();
@@ -66,11 +69,13 @@ inline void train(const ProgramOptions& options, cli::TrainFlags& flags, cli::Fl
       if (flags.tune > 0) {
         Tuning tune{flags, parser, options.name, options.head.has_value(), storages};
         directory = tune.directory().string();
+        series = &tune.signals();
         return tune(train_one);
       }
       if (flags.folds == 0) return train_one(flags);
       CrossValidation cross_validate{flags, parser, options.name, storages};
       directory = cross_validate.directory().string();
+      series = &cross_validate.signals();
       cross_validate(train_one);
     });
   } catch (const train::Stopped&) {

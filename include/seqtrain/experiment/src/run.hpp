@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <seqtrain/cli/flag_text.hpp>
-#include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/memory.hpp>
 #include <seqtrain/data/pairs.hpp>
@@ -44,7 +43,7 @@ struct Run::State {
   const Program& program;
   Prepared prepared;
   const std::int64_t max_length;  ///< of the model, which may be taken
-  cli::StopSignals signals;
+  RunSignals signals;
   Examples examples;
   Watch watch;
   train::Pairs encoded = {};  ///< checksums of the files that `Run::encode` has read
@@ -59,7 +58,7 @@ struct Run::State {
       : program{of},
         prepared{prepare(program)},
         max_length{prepared.model.max_length()},
-        signals{prepared.stop_options()},
+        signals{program.series, prepared.stop_options()},
         examples{read_examples(program, prepared)},
         watch{program.processes.is_first()} {}
 
