@@ -64,6 +64,63 @@ class LanguagesExample : public testing::Test {
   tests::TemporaryDirectory directory_, root_;
 };
 
+TEST_F(LanguagesExample, CrossValidatesAJob) {
+  const std::string folds = "--lang en --language-model-epochs 0 --folds 3 ";
+  const auto stopped =
+      tests::run_command(std::string{SEQTRAIN_EXAMPLES_DIR} + "/languages " + flags(folds) +
+                         " & pid=$!; while kill -0 $pid && [ ! -e " +
+                         (directory_ / "work/fold-1/metrics.json").string() +
+                         " ]; do sleep 0.005; done; kill -TERM $pid; wait $pid");
+  ASSERT_EQ(stopped.code, 3) << stopped.output;
+  const auto first = tests::read_file(directory_ / "work/fold-1/metrics.json");
+  const auto ended = run_example("languages", flags(folds));
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_NE(ended.output.find("Fold 1 of 3 is finished"), std::string::npos) << ended.output;
+  EXPECT_EQ(tests::read_file(directory_ / "work/fold-1/metrics.json"), first);
+  const auto metrics = json::Document::load(directory_ / "work/metrics.json");
+  const auto all = metrics.root().at("cross_validation");
+  EXPECT_EQ(all.at("folds").integer(), 3);
+  EXPECT_EQ(all.at("figures").at("accuracy").at("each").items().size(), 3U);
+  EXPECT_EQ(metrics.root().at("dev").at("examples").integer(), 40);
+  std::istringstream lines{tests::read_file(directory_ / "work/out_of_fold.jsonl")};
+  std::int64_t rows = 0, right = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto document = json::Document::parse(line, "line");
+    EXPECT_EQ(document.root().at("row").integer(), ++rows);
+    EXPECT_EQ(document.root().at("scores").items().size(), 2U);
+    right += document.root().at("gold").string() == document.root().at("predicted").string();
+  }
+  EXPECT_EQ(rows, 40);
+  EXPECT_DOUBLE_EQ(metrics.root().at("dev").at("accuracy").number(),
+                   static_cast<double>(right) / 40);
+  for (const char* left : {"model.pth", "data", "ulmfit"}) {
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "work/fold-2" / left)) << left;
+  }
+  const auto place = published("models");
+  EXPECT_TRUE(place.filename().string().starts_with("en_folds_")) << place;
+  for (const char* file : {"metrics.json", "label_errors.csv", "report.html", "manifest.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(place / file)) << file;
+  }
+  const auto other =
+      run_example("languages", flags("--lang en --language-model-epochs 0 --folds 4"));
+  EXPECT_EQ(other.code, 2) << other.output;
+  EXPECT_NE(other.output.find("holds a job with other settings"), std::string::npos);
+}
+
+TEST_F(LanguagesExample, RefusesFoldsThatDoNotFit) {
+  const auto refused = [&](const std::string& more, const std::string& problem) {
+    const auto ended = run_example("languages", flags("--lang en " + more, "other"));
+    EXPECT_EQ(ended.code, 2) << ended.output;
+    EXPECT_NE(ended.output.find(problem), std::string::npos) << ended.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "other/fold-1"));
+  };
+  refused("--folds 1", "--folds: must be 0, or 2 or more");
+  refused("--folds 30", "fewer than --folds 30");
+  std::filesystem::create_directories(root_ / "pretrained/en");
+  write_file(root_ / "pretrained/en/labelled_dataset.csv", "text,categ1,categ2\na,1,0\nb,0,1\n");
+  refused("--folds 2", "--folds: is not for a published layout");
+}
+
 void expect_performance(const std::filesystem::path& folder) {
   const auto document = json::Document::load(folder / "performance.json");
   const auto root = document.root();

@@ -1,15 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,22 +14,16 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/labels.hpp>
-#include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/experiment/fetch_inputs.hpp>
+#include <seqtrain/experiment/fold_results.hpp>
 #include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/no_tokens.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
 #include <seqtrain/experiment/several_runs.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/page/cross_validation.hpp>
-#include <seqtrain/report/table.hpp>
-#include <seqtrain/run/cross_validation.hpp>
-#include <seqtrain/run/label_errors.hpp>
-#include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/publish.hpp>
@@ -124,26 +115,27 @@ class CrossValidation {
 
   /// Reads the results of all folds, and writes those of the cross-validation.
   void finish() {
-    run::Results results{.labels = labels_.names(),
-                         .flags = with_dataset(parser_.values(), local_)};
-    auto& all = results.cross_validation.emplace();
-    for (std::size_t fold = 1; fold <= rows_.size(); ++fold) {
-      const auto folder = directory() / ("fold-" + std::to_string(fold));
-      const auto metrics = json::Document::load(folder / "metrics.json");
-      run::add_fold(all, metrics.root());
-      run::read_fold(predictions_, folder / "predictions.jsonl", static_cast<std::int64_t>(fold));
-      if (fold == 1) results.versions = train::pairs_in(metrics.root(), "versions");
+    FoldResults results{{.directory = directory(),
+                         .file = local_.train_file,
+                         .shown_file = given_.dataset.empty() ? given_.train_file : given_.dataset,
+                         .read = local_.read_options(),
+                         .labels = labels_,
+                         .folds = rows_.size(),
+                         .examples = examples(),
+                         .texts = given_.report_texts,
+                         .advice_on_change = "pass --overwrite without --resume"},
+                        log_};
+    results.read({.labels = labels_.names(), .flags = with_dataset(parser_.values(), local_)});
+    {
+      const auto lock = directory_.lock();
+      results.write();
     }
-    std::ranges::sort(predictions_, {}, &run::OutOfFold::row);
-    check_rows();
-    all.left_out = examples() - std::min(examples(), predictions_.size());
-    results.dev = run::report_of(predictions_, labels_.names(), labels_.problem_type());
-    if (has_names()) find_errors();
-    find_equal_texts();
-    all.label_errors = errors_.size();
-    all.equal_texts = equal_texts_.empty() ? 0 : equal_texts_.back().group;
-    write(results);
-    tell(results);
+    if (!given_.job_dir.empty()) {
+      sink::publish_once(job_, directory(), FoldResults::files(),
+                         "folds_" + dated(std::chrono::system_clock::now()));
+    }
+    results.tell("The cross-validation is in " + directory().string() +
+                 ". It leaves no model: train one without --folds");
   }
 
   /// Returns the number of examples in all folds.
@@ -151,132 +143,6 @@ class CrossValidation {
     std::size_t count = 0;
     for (const auto& rows : rows_) count += rows.size();
     return count;
-  }
-
-  /// Throws `InputError` unless each example has one prediction at most.
-  void check_rows() const {
-    const auto twice = std::ranges::adjacent_find(predictions_, {}, &run::OutOfFold::row);
-    if (twice == predictions_.end()) return;
-    throw InputError{"record " + std::to_string(twice->row) + " is in two folds",
-                     {.object = directory().string()},
-                     "the training file has changed; pass --overwrite without --resume"};
-  }
-
-  void find_errors() {
-    std::unordered_map<std::int64_t, std::size_t> index;  // of errors by record
-    for (const auto& found : run::find_label_errors(predictions_, labels_.names())) {
-      const run::OutOfFold& one = predictions_[found.row];
-      index.emplace(one.row, errors_.size());
-      errors_.push_back({.row = one.row,
-                         .fold = one.fold,
-                         .label = labels_.name(found.label),
-                         .suggested = labels_.name(found.suggested),
-                         .score = found.score,
-                         .suggested_score = one.scores[found.suggested]});
-    }
-    visit([&](std::int64_t record, const data::Example& example) {
-      const auto found = index.find(record);
-      if (found == index.end()) return;
-      errors_[found->second].text = example.text;
-      if (example.text_pair) errors_[found->second].pair = std::string{*example.text_pair};
-    });
-  }
-
-  [[nodiscard]] bool has_names() const {
-    return labels_.problem_type() == ProblemType::single_label && !labels_.soft();
-  }
-
-  /// Finds texts that examples with different labels have.
-  void find_equal_texts() {
-    struct Text {
-      std::size_t label = 0;
-      bool differs = false;
-    };
-    const auto hash = [](std::string_view text) { return std::hash<std::string_view>{}(text); };
-    const auto key = [&](const data::Example& example) {
-      std::string both{example.text};
-      if (example.text_pair) both.append(1, '\0').append(*example.text_pair);
-      return hash(both);
-    };
-    const auto label_key = [&](std::string_view name) {  // the same for all spellings of a label
-      const auto id = has_names() ? labels_.find(name) : std::nullopt;
-      return id ? static_cast<std::size_t>(*id) : hash(name);
-    };
-    std::unordered_map<std::size_t, Text> texts;
-    visit([&](std::int64_t, const data::Example& example) {
-      const std::size_t label = label_key(example.label.value_or(""));
-      const auto [found, is_new] = texts.try_emplace(key(example), Text{.label = label});
-      if (found->second.label != label) found->second.differs = true;
-    });
-    std::unordered_map<std::size_t, std::size_t> groups;
-    visit([&](std::int64_t record, const data::Example& example) {
-      if (!texts.at(key(example)).differs) return;
-      const auto [group, is_new] = groups.try_emplace(key(example), groups.size() + 1);
-      equal_texts_.push_back({.group = group->second,
-                              .row = record,
-                              .text = std::string{example.text},
-                              .label = std::string{example.label.value_or("")}});
-      if (example.text_pair) equal_texts_.back().pair = std::string{*example.text_pair};
-    });
-    std::ranges::stable_sort(equal_texts_, {}, &run::EqualText::group);
-  }
-
-  /// Calls use(record, example) for the examples of the training file.
-  template <class Use>
-  void visit(const Use& use) const {
-    data::visit_examples(local_.train_file, local_.read_options(), labels_,
-                         [&](const data::ExamplePlace& place, const data::Example& example) {
-                           use(static_cast<std::int64_t>(place.record), example);
-                         });
-  }
-
-  /// Writes metrics.json last, which tells that the cross-validation is finished, and publishes
-  /// the results unless they are published already.
-  void write(const run::Results& results) {
-    const auto lock = directory_.lock();
-    run::write_out_of_fold(directory() / "out_of_fold.jsonl", predictions_);
-    auto errors = errors_;
-    auto equal = equal_texts_;
-    if (!given_.report_texts) {
-      for (auto& one : errors) one.text = "", one.pair.reset();
-      for (auto& one : equal) one.text = "", one.pair.reset();
-    }
-    run::write_label_errors(directory() / "label_errors.csv", errors);
-    run::write_label_studio(directory() / "label_errors.label_studio.json", errors);
-    run::write_equal_texts(directory() / "equal_texts.csv", equal);
-    write_file_atomically(directory_.report(),
-                          page::cross_validation_page(
-                              {.name = directory().filename().string(),
-                               .file = given_.dataset.empty() ? given_.train_file : given_.dataset,
-                               .all = *results.cross_validation,
-                               .label_errors = errors,
-                               .equal_texts = equal,
-                               .examples = examples(),
-                               .texts = given_.report_texts}));
-    run::save(results, directory_.metrics());
-    const std::vector<std::string> names{"metrics.json",      "report.html",
-                                         "out_of_fold.jsonl", "label_errors.csv",
-                                         "equal_texts.csv",   "label_errors.label_studio.json"};
-    if (given_.job_dir.empty()) return;
-    sink::publish_once(job_, directory(), names,
-                       "folds_" + dated(std::chrono::system_clock::now()));
-  }
-
-  void tell(const run::Results& results) const {
-    log_.warning(run::left_out_warning(results.cross_validation->left_out, examples()));
-    log_.info("\n" + report::align(page::fold_rows(*results.cross_validation, false)));
-    if (!errors_.empty()) {
-      log_.warning(std::to_string(errors_.size()) + " of " + std::to_string(predictions_.size()) +
-                   " labels are probably wrong: see " +
-                   (directory() / "label_errors.csv").string());
-    }
-    if (!equal_texts_.empty()) {
-      log_.warning(std::to_string(equal_texts_.back().group) +
-                   " texts have different labels in different places: see " +
-                   (directory() / "equal_texts.csv").string());
-    }
-    log_.info("The cross-validation is in " + directory().string() +
-              ". It leaves no model: train one without --folds");
   }
 
   const cli::TrainFlags& given_;
@@ -288,9 +154,6 @@ class CrossValidation {
   sink::Any job_;  ///< gets the results too
   data::Labels labels_;
   std::vector<std::vector<std::size_t>> rows_ = {};
-  std::vector<run::OutOfFold> predictions_ = {};
-  std::vector<run::DoubtfulLabel> errors_ = {};
-  std::vector<run::EqualText> equal_texts_ = {};
 };
 
 }  // namespace seqtrain::experiment

@@ -29,6 +29,7 @@ struct JobFlags {
   std::string work = {};
   std::string precision = "fp32";
   std::string device = "cpu";
+  std::int64_t folds = 0;
   bool deterministic = false;
 
   explicit JobFlags(const log::Log& log) : job{.log = log} {
@@ -55,6 +56,9 @@ inline void add_flags(JobFlags& given, cli::Flags& flags) {
       .add("max-length", job.max_length,
            "words of a text that the classifier reads (default: 512; 1440 in a published layout)")
       .add("columns", job.columns, cli::columns_help)
+      .add("folds", given.folds,
+           "cross-validate: train a model for each of so many parts of train.csv on the others, "
+           "and tell how good they are and which labels are probably wrong (0: train one model)")
       .add("embedding", job.embedding, "size of ULMFiT's embeddings")
       .add("hidden", job.hidden, "size of ULMFiT's layers")
       .add("threads", job.threads, "threads to compute with")

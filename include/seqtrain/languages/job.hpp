@@ -31,6 +31,7 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/run/advice.hpp>
+#include <seqtrain/run/kept_predictions.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
@@ -62,6 +63,7 @@ struct Job {
   model::Precision precision = model::Precision::fp32;  ///< precision of matrix products
   std::optional<Published> published = {};  ///< set if the bucket has a published layout
   std::stop_token stop = {};
+  run::KeptPredictions* predictions = nullptr;  ///< gets those for test.csv, if it is set
   log::Log log{};
 
   /// Returns the path of the file into which a framework writes the model.
@@ -186,7 +188,9 @@ struct Job {
       std::function<void(const train::Notice&)> on_notice;
       void on(const train::Notice& notice) const { on_notice(notice); }
     } const notices{report::notices_to(log)};
-    return train::evaluate(model, loader, {.split = "test", .stop = stop}, notices);
+    run::KeptPredictions none{false};
+    return train::evaluate(model, loader, {.split = "test", .stop = stop}, notices,
+                           predictions == nullptr ? none : *predictions);
   }
 };
 

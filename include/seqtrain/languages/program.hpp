@@ -16,6 +16,7 @@
 #include <seqtrain/experiment/job_dir.hpp>
 #include <seqtrain/experiment/stages.hpp>
 #include <seqtrain/languages/flags.hpp>
+#include <seqtrain/languages/folds.hpp>
 #include <seqtrain/languages/job.hpp>
 #include <seqtrain/languages/places.hpp>
 #include <seqtrain/languages/results.hpp>
@@ -88,7 +89,7 @@ void with_own_remedies(const Use& use) {
   }
 }
 
-/// Trains, evaluates and saves or publishes the model of a language.
+/// Trains, evaluates and saves or publishes the model of a language, or cross-validates.
 template <class Framework>
 void run_job(const JobFlags& given, const Languages::Found& found) {
   Job job = given.job;
@@ -98,6 +99,11 @@ void run_job(const JobFlags& given, const Languages::Found& found) {
   if (!held) held.emplace(lock_directory(job.work));
   const cli::StopSignals signals{{.log = job.log.warnings()}};
   job.stop = signals.token();
+  if (given.folds > 0) {
+    cross_validate<Framework>(job, given.folds);
+    if (place) publish_folds(job, *place, given.languages.place_of(given.model_dir));
+    return;
+  }
   save_report(job, Framework::train(job));
   if (!place) return job.log.info("The model is in " + job.work.string());
   publish_job(job, *place, given.languages.place_of(given.model_dir));
@@ -121,6 +127,9 @@ int run(int argc, char** argv) {
     const bool theirs = given.job.published.has_value();
     cli::require_columns(given.job.columns);
     cli::require(!theirs || given.job.columns.empty(), "columns", "is not for a published layout");
+    cli::require(given.folds == 0 || given.folds >= 2, "folds", "must be 0, or 2 or more");
+    cli::require(given.folds == 0 || !theirs, "folds",
+                 "is not for a published layout, whose job divides its data set into three parts");
     set_defaults(given);
     check_job(given.job);
     use_machine(given);
