@@ -18,6 +18,10 @@ double gelu_new(double x) {
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
+double silu(double x) {
+  return x / (1 + std::exp(-x));
+}
+
 double relu(double x) {
   return x > 0 ? x : 0;
 }
@@ -54,6 +58,9 @@ TEST(Activation, QuickGelu) {
   QuickGelu::at(Width<4>::Floats{1e6F, -1e6F, 0, -3e19F}, ends, unused);
   EXPECT_EQ(ends[0], 1e6F);
   for (int i = 1; i < 4; ++i) EXPECT_EQ(ends[i], 0);
+}
+TEST(Activation, Silu) {
+  expect_like<Silu>(silu);
 }
 TEST(Activation, Relu) {
   expect_like<Relu>(relu);

@@ -20,6 +20,7 @@ struct Additions {
   bool bias = false;
   bool key_vectors = false;
   bool query_vectors = false;
+  bool causal = false;
 };
 
 /// One head whose rows lie `ld` apart, and an objective sum(weights * attention).
@@ -54,7 +55,8 @@ struct Problem {
             .first = 1000,
             .sliding_window = additions.sliding_window,
             .bias = additions.bias ? bias.data() + length - 1 : nullptr,
-            .parts = parts()};
+            .parts = parts(),
+            .causal = additions.causal};
   }
 
   [[nodiscard]] std::size_t parts() const {
@@ -80,9 +82,8 @@ struct Problem {
     std::vector<double> out(queries * size);
     for (std::size_t q = 0; q < queries; ++q) {
       const std::size_t begin = q > additions.sliding_window ? q - additions.sliding_window : 0;
-      const std::size_t end = additions.sliding_window < length
-                                  ? std::min(length, q + additions.sliding_window + 1)
-                                  : length;
+      const std::size_t later = additions.causal ? 0 : additions.sliding_window;
+      const std::size_t end = later < length ? std::min(length, q + later + 1) : length;
       std::vector<double> p(length);
       double total = 0;
       for (std::size_t j = begin; j < end; ++j) total += p[j] = std::exp(score(q, j));
@@ -259,6 +260,46 @@ INSTANTIATE_TEST_SUITE_P(
                     Problem{33, 33, 8, {}, {.key_vectors = true, .query_vectors = true}},
                     Problem{35, 1, 8, {}, {.key_vectors = true, .query_vectors = true}},
                     Problem{1, 1, 8, {}, {.key_vectors = true, .query_vectors = true}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Causal, Attention,
+    testing::Values(Problem{21, 21, 16, {9, 0.2}, {.causal = true}},
+                    Problem{1, 1, 8, {}, {.causal = true}}, Problem{19, 4, 8, {}, {.causal = true}},
+                    Problem{270, 270, 4, {}, {.causal = true}},
+                    Problem{90, 90, 4, {9, 0.1}, {.sliding_window = 17, .causal = true}}));
+
+/// Two heads of queries read the keys and values of one; the gradients of these are the sums.
+TEST(Attention, HeadsThatShareKeysAddUpTheirGradients) {
+  constexpr std::size_t length = 19, size = 8, ld = 4 * size;
+  const auto rows = Problem::noise(1, length * ld), weights = Problem::noise(2, length * 2 * size);
+  AttentionHead<float> head{.q = rows.data(),
+                            .k = rows.data() + 2 * size,
+                            .v = rows.data() + 3 * size,
+                            .ld = ld,
+                            .queries = length,
+                            .length = length,
+                            .size = size,
+                            .dropout = {9, 0.2},
+                            .first = 1000,
+                            .causal = true,
+                            .sharing = 2};
+  std::vector<float> scratch(AttentionScratch::floats(length, size));
+  std::vector<float> both(length * ld);
+  const auto backward = [&](std::vector<float>& to, std::size_t column) {
+    attend_backward(head, weights.data() + column, 2 * size, to.data() + column,
+                    to.data() + 2 * size, to.data() + 3 * size, {scratch.data()});
+  };
+  backward(both, 0);
+  head.sharing = 1;
+  std::vector<float> first(length * ld), second(length * ld);
+  backward(first, 0);
+  head.q += size;
+  head.first += length * length;
+  backward(second, size);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    EXPECT_NEAR(both[i], first[i] + second[i], 1e-6) << i;
+  }
+}
 
 TEST(Attention, MemoryForALengthIsEnoughForShorterTexts) {
   for (const std::size_t sliding_window :

@@ -86,6 +86,40 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
   }
 }
 
+/// RMSNorm divides by the root of the mean square, and its gradient has no mean taken away.
+TEST(LayerNorm, WithoutCenteringIsRMSNorm) {
+  constexpr std::size_t columns = 16;
+  constexpr double h = 1e-3;
+  const std::vector<float> zeros(columns), weights = noise(7, columns), gamma = noise(6, columns);
+  std::vector<float> x = noise(5, columns);
+  const LayerNormWeights norm{gamma.data(), zeros.data(), eps, false};
+  const auto value = [&] {
+    double squares = 0, sum = 0;
+    for (const float number : x) squares += static_cast<double>(number) * number;
+    const double inverse = 1 / std::sqrt(squares / columns + eps);
+    for (std::size_t i = 0; i < columns; ++i) sum += x[i] * inverse * gamma[i] * weights[i];
+    return sum;
+  };
+  std::vector<float> y = x, compact(columns), normal(columns), inverse(1);
+  norm_and_drop<float>(y.data(), norm, {}, 0,
+                       {y.data(), compact.data(), normal.data(), inverse.data()}, 1, columns);
+  double sum = 0;
+  for (std::size_t i = 0; i < columns; ++i) sum += static_cast<double>(y[i]) * weights[i];
+  EXPECT_NEAR(sum, value(), 1e-5);
+  std::vector<float> gradient = weights, d_gamma(columns), d_beta(columns);
+  norm_and_drop_backward(gradient.data(), normal.data(), inverse.data(), norm, {}, 0,
+                         d_gamma.data(), d_beta.data(), 1, columns);
+  for (std::size_t i = 0; i < columns; ++i) {
+    const float before = x[i];
+    x[i] = before + static_cast<float>(h);
+    const double above = value();
+    x[i] = before - static_cast<float>(h);
+    EXPECT_NEAR(gradient[i], (above - value()) / (2 * h), 2e-3) << i;
+    x[i] = before;
+    EXPECT_NEAR(d_gamma[i], weights[i] * normal[i], 1e-6);
+  }
+}
+
 TEST(LayerNorm, TheNormOfAResidualGivesTheSameAndKeepsTheResidual) {
   const Norm p;
   const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};

@@ -44,5 +44,23 @@ TEST(Rotary, RotatesPairsByTheirPosition) {
   }
 }
 
+TEST(Rotary, TakesAnglesAndAMagnitude) {
+  constexpr std::size_t rows = 3, size = 4;
+  RotaryAngles angles{{1, 0.25F}, 1.5};
+  angles.reserve(rows);
+  auto x = sine_waves(rows * size);
+  const auto before = x;
+  angles.rotate(x.data(), size, rows, 1, 1);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t pair = 0; pair < 2; ++pair) {
+      const double angle = static_cast<double>(row) * (pair == 0 ? 1 : 0.25);
+      const double a = before[row * size + pair], b = before[row * size + pair + 2];
+      EXPECT_NEAR(x[row * size + pair], 1.5 * (a * std::cos(angle) - b * std::sin(angle)), 1e-6);
+      EXPECT_NEAR(x[row * size + pair + 2], 1.5 * (b * std::cos(angle) + a * std::sin(angle)),
+                  1e-6);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace seqtrain::kernels
