@@ -30,6 +30,7 @@
 #include <seqtrain/data/record_stream.hpp>
 #include <seqtrain/data/split_field.hpp>
 #include <seqtrain/data/split_files.hpp>
+#include <seqtrain/data/table_rows.hpp>
 #include <seqtrain/data/text_files.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tokens_a_word.hpp>

@@ -417,8 +417,9 @@ std::vector<std::string> kept(std::string_view text, const ReadOptions& options)
   const Reader reader{{.text = text, .name = "f"}, options};
   reader.read_all([&](const Example& example) {
     std::string& line = found.emplace_back(example.text);
-    for (const auto& [value, is_json] : example.kept) {
-      line += is_json ? "|(" + std::string{value} + ")" : "|" + std::string{value};
+    for (const KeptValue& value : example.kept) {
+      const std::string text{value.text};
+      line += value.is_json ? "|(" + text + ")" : "|" + text;
     }
   });
   return found;

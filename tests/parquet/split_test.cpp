@@ -493,8 +493,9 @@ std::vector<std::string> kept_of(const std::filesystem::path& path,
     file->read(part, [&](const data::Example& example) {
       std::string& line = found.emplace_back(example.text);
       line += "|" + std::string{example.label.value_or("~")};
-      for (const auto& [value, is_json] : example.kept) {
-        line += is_json ? "|(" + std::string{value} + ")" : "|" + std::string{value};
+      for (const data::KeptValue& value : example.kept) {
+        const std::string text{value.text};
+        line += value.is_json ? "|(" + text + ")" : "|" + text;
       }
     });
   }

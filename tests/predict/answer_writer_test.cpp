@@ -1,3 +1,5 @@
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,55 @@ TEST(AnswerWriter, WritesTheUncertaintyAndTheLine) {
   const AnswerWriter writer{choice_of_one, {.top_k = 1, .uncertainty = Uncertainty::margin}};
   EXPECT_EQ(writer.answer("", the_choice, 7),
             R"({"line":7,"uncertainty":0.625,"label":"b,c","scores":{"b,c":0.625}})");
+}
+
+TEST(AnswerWriter, NamesValuesOfTheInputUnlikeTheColumnsOfATable) {
+  const AnswerWriter writer{choice_of_one,
+                            {.format = AnswerFormat::csv, .keep = {"score_a", "score_x"}}};
+  EXPECT_EQ(writer.header(),
+            "input_score_a,score_x,label,score,score_a,\"score_b,c\",score_d,error\n");
+}
+
+/// Returns the kinds and values of the cells of a row.
+std::string cells_of(const std::string& row, std::size_t count) {
+  data::RowReader reader{row};
+  EXPECT_TRUE(reader.next());
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    using Kind = data::TableCell::Kind;
+    const auto cell = reader.cell();
+    if (cell.kind == Kind::integer) text += std::to_string(cell.integer);
+    if (cell.kind == Kind::real) text += std::to_string(cell.real).substr(0, 5);
+    for (const auto each : cell.texts) text.append(each).append("+");
+    if (cell.kind != Kind::floats) text += cell.text;
+    text += "|";
+  }
+  return text;
+}
+
+TEST(AnswerWriter, WritesTypedRows) {
+  AnswerOptions options{.format = AnswerFormat::parquet, .min_score = 0.63, .keep = {"id", "n"}};
+  const AnswerWriter one{choice_of_one, options};
+  EXPECT_EQ(one.line_end(), "");
+  EXPECT_EQ(one.columns().size(), 8U);
+  EXPECT_EQ(one.columns()[4],
+            (data::TableColumn{.name = "score_a", .type = data::ColumnType::real}));
+  const auto begin = one.begin(std::span{kept_values}.first(2));
+  EXPECT_EQ(cells_of(one.answer(begin, the_choice, 7), 8), "x \"y\"|12||0.625|0.250|0.625|0.125||");
+  EXPECT_EQ(cells_of(one.error(one.begin({}), wrong_record), 8), "|||||||in:4: bad, very|");
+  options = {.format = AnswerFormat::parquet, .top_k = 2, .uncertainty = Uncertainty::margin};
+  const AnswerWriter several{choice_of_several, options};
+  EXPECT_EQ(cells_of(several.answer(several.begin({}), the_choices, 7), 8),
+            "7|0.750|b,c+d+|b,c|0.750|d|0.625||");
+  EXPECT_EQ(cells_of(several.error(several.begin({}), wrong_record), 8),
+            "4|||||||in:4: bad, very|");
+  const AnswerWriter number{a_number, {.format = AnswerFormat::parquet}};
+  EXPECT_EQ(cells_of(number.answer(number.begin({}), the_number, 7), 2), "0.100||");
+  const Task embeds{.pooling = "mean", .embedding_size = 3};
+  const AnswerWriter embedding{embeds, {.format = AnswerFormat::parquet}};
+  EXPECT_EQ(embedding.columns().front(),
+            (data::TableColumn{"embedding", data::ColumnType::floats, 3}));
+  EXPECT_EQ(cells_of(embedding.answer(embedding.begin({}), {.logits = three_logits}, 7), 2), "||");
 }
 
 /// Returns the header, an answer and an error.

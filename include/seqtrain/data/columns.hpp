@@ -176,7 +176,9 @@ struct Columns {
     }
     Example result{.text = text_of(cells, scratch), .record = record};
     scratch.kept.clear();
-    for (const std::size_t column : keep) scratch.kept.push_back({cells[column]});
+    for (const std::size_t column : keep) {
+      scratch.kept.push_back({.text = cells[column], .is_cell = true});
+    }
     result.kept = scratch.kept;
     if (pair) result.text_pair = cells[*pair];
     if (label) result.label = cells[*label];

@@ -12,6 +12,7 @@ struct KeptValue {
   std::string_view text = {};
   bool is_json =
       false;  ///< true if `text` is a JSON value that is not a string, such as 12 or null
+  bool is_cell = false;  ///< true if `text` is a cell of a table whose cells have no types
 };
 
 /// One record of a file. A reader passes it to a visitor. It is valid until the visitor returns.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <dlfcn.h>
 
@@ -10,6 +11,7 @@
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/is_parquet.hpp>
 #include <seqtrain/data/split_files.hpp>
+#include <seqtrain/data/table_rows.hpp>
 
 namespace seqtrain::parquet {
 
@@ -17,17 +19,27 @@ namespace seqtrain::parquet {
 namespace detail {
 
 using Open = data::ExampleFile*(const std::filesystem::path&, const data::ReadOptions&);
+using Create = data::TableFile*(const std::filesystem::path&,
+                                const std::vector<data::TableColumn>&);
 
-/// Returns the function of the module `libopen_parquet.so`.
-inline Open* load_open_parquet() {
+/// Returns a function of the module `libopen_parquet.so`, which `does` something with Parquet.
+template <class Function>
+Function* load(const char* name, const std::string& does) {
   void* const library = ::dlopen("libopen_parquet.so", RTLD_NOW);
-  void* const open = library == nullptr ? nullptr : ::dlsym(library, "open_parquet");
-  if (open == nullptr) {
-    throw InputError{std::string{"Arrow, which reads Parquet, cannot be loaded: "} + ::dlerror(),
+  void* const found = library == nullptr ? nullptr : ::dlsym(library, name);
+  if (found == nullptr) {
+    throw InputError{"Arrow, which " + does + " Parquet, cannot be loaded: " + ::dlerror(),
                      {},
                      "pip install '" SEQTRAIN_PARQUET_REQUIREMENT "'"};
   }
-  return reinterpret_cast<Open*>(open);
+  return reinterpret_cast<Function*>(found);
+}
+
+/// Creates a Parquet file by the module.
+[[nodiscard]] inline std::unique_ptr<data::TableFile> create_on_demand(
+    const std::filesystem::path& target, const std::vector<data::TableColumn>& columns) {
+  return std::unique_ptr<data::TableFile>{
+      load<Create>("create_parquet", "writes")(target, columns)};
 }
 
 }  // namespace detail
@@ -42,10 +54,28 @@ inline Open* load_open_parquet() {
     [[maybe_unused]] const data::ReadOptions& options) {
 #ifdef SEQTRAIN_PARQUET_REQUIREMENT
   if (!options.format && data::is_parquet(data::split_files(place))) {
-    return std::unique_ptr<data::ExampleFile>{detail::load_open_parquet()(place, options)};
+    return std::unique_ptr<data::ExampleFile>{
+        detail::load<detail::Open>("open_parquet", "reads")(place, options)};
   }
 #endif
   return nullptr;
+}
+
+/// Returns the function that creates Parquet files, by the module of `open_on_demand`. Returns null
+/// if the program is built without Arrow.
+[[nodiscard]] inline data::CreateTable creates_on_demand() {
+#ifdef SEQTRAIN_PARQUET_REQUIREMENT
+  return detail::create_on_demand;
+#else
+  return nullptr;
+#endif
+}
+
+/// Throws `InputError` if Arrow cannot be loaded, so that a program says so before it starts.
+inline void require_arrow() {
+#ifdef SEQTRAIN_PARQUET_REQUIREMENT
+  (void)detail::load<detail::Create>("create_parquet", "writes");
+#endif
 }
 
 }  // namespace seqtrain::parquet

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
@@ -15,28 +15,12 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/csv_cell.hpp>
 #include <seqtrain/data/example.hpp>
+#include <seqtrain/data/table_rows.hpp>
+#include <seqtrain/predict/answer_columns.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
 
 namespace seqtrain::predict {
-
-/// The form of the lines of answers.
-enum class AnswerFormat {
-  json_lines,  ///< a JSON object a line
-  csv,         ///< RFC 4180 with a header, in which lines end with LF
-  npy          ///< the bytes of each embedding, for a `NpyFile`; a record without one has none
-};
-
-/// Options of the answers to a stream of texts.
-struct AnswerOptions {
-  AnswerFormat format = AnswerFormat::json_lines;
-  std::size_t top_k = 0;  ///< see `JsonOptions`; with it there are no logits
-  double min_score = 0;   ///< see `abstains`
-  /// The names of the values of the input that an answer has too.
-  std::vector<std::string> keep = {};
-  /// A measure that each answer has, with the number of its record's line.
-  std::optional<Uncertainty> uncertainty = {};
-};
 
 /// Returns the line for a record that has no answer: `{"error": "stdin:4: …", "line": 4}`.
 [[nodiscard]] inline std::string error_line(const InputError& error) {
@@ -49,47 +33,47 @@ struct AnswerOptions {
 class AnswerWriter {
  public:
   AnswerWriter(const Task& task, AnswerOptions options)
-      : task_{&task}, options_{std::move(options)} {}
+      : task_{&task}, options_{std::move(options)}, own_{task, options_} {
+    own_columns_ = own_.columns();
+  }
 
   [[nodiscard]] const AnswerOptions& options() const { return options_; }
+
+  /// Returns the columns of a table of answers: the values of the input, then the answer's own.
+  [[nodiscard]] std::vector<data::TableColumn> columns() const {
+    std::vector<data::TableColumn> columns;
+    for (const auto& name : options_.keep) {
+      columns.push_back({kept_name(name), data::ColumnType::values});
+    }
+    columns.insert(columns.end(), own_columns_.begin(), own_columns_.end());
+    return columns;
+  }
 
   /// Returns the line before all answers, with its line end; "" if the format has none.
   [[nodiscard]] std::string header() const {
     if (options_.format != AnswerFormat::csv) return {};
     std::string line;
-    for (const auto& name : options_.keep) add_cell(line, kept_name(name));
-    if (options_.uncertainty) line += "line,uncertainty,";
-    const auto& labels = task_->labels;
-    if (has_several_values(*task_)) {
-      for (const auto& name : labels) add_cell(line, name);
-    } else if (task_->problem_type == ProblemType::regression) {
-      line += "value,";
-    } else {
-      line += task_->problem_type == ProblemType::multi_label ? "labels," : "label,score,";
-      for (std::size_t i = 0; i < labels.size() && options_.top_k == 0; ++i) {
-        add_cell(line, "score_" + label_name(labels, i));
-      }
-      for (std::size_t i = first_rank(); i < ranks(); ++i) {
-        const std::string rank = std::to_string(i + 1);
-        line += "label_" + rank + ",score_" + rank + ",";
-      }
-    }
-    return line + "error\n";
+    for (const auto& column : columns()) add_cell(line, column.name);
+    line.back() = '\n';
+    return line;
   }
 
   /// Returns what ends each line.
   [[nodiscard]] std::string_view line_end() const {
-    return options_.format == AnswerFormat::npy ? "" : "\n";
+    const bool has_lines =
+        options_.format == AnswerFormat::json_lines || options_.format == AnswerFormat::csv;
+    return has_lines ? "\n" : "";
   }
 
   /// Returns the beginning of a record's line, with the values of the input. A record that could
   /// not be read has none.
   [[nodiscard]] std::string begin(std::span<const data::KeptValue> kept) const {
+    if (options_.format == AnswerFormat::parquet) return begin_row(kept);
     std::string line;
     if (options_.format == AnswerFormat::csv) {
-      for (const auto& [text, is_json] : kept) {
-        const bool is_null = is_json && text == "null";
-        add_cell(line, is_null ? std::string_view{} : text);
+      for (const data::KeptValue& value : kept) {
+        const bool is_null = value.is_json && value.text == "null";
+        add_cell(line, is_null ? std::string_view{} : value.text);
       }
       for (std::size_t i = kept.size(); i < options_.keep.size(); ++i) line += ',';
       return line;
@@ -113,15 +97,19 @@ class AnswerWriter {
                                    std::int64_t number,
                                    const std::string& explanations = {}) const {
     if (options_.format == AnswerFormat::csv) return begin + csv_answer(prediction, number);
+    if (options_.format == AnswerFormat::parquet) {
+      data::RowWriter row{begin};
+      own_.append(row, prediction, number);
+      return std::move(row).finished();
+    }
     if (options_.format == AnswerFormat::npy) {
       const auto& numbers = prediction.logits;
       return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)};
     }
     json::Writer out;
     out.begin_object();
-    if (options_.uncertainty) {
-      out.member("line", number).member("uncertainty", uncertainty_of(prediction));
-    }
+    if (options_.has_line()) out.member("line", number);
+    if (options_.uncertainty) out.member("uncertainty", uncertainty_of(prediction));
     write_members(
         out, prediction, *task_,
         {.top_k = options_.top_k, .logits = options_.top_k == 0, .min_score = options_.min_score});
@@ -131,15 +119,17 @@ class AnswerWriter {
 
   /// Returns the line for a record without an answer.
   [[nodiscard]] std::string error(const std::string& begin, const InputError& error) const {
+    const auto number = error.where().line;
     if (options_.format == AnswerFormat::npy) return {};
+    if (options_.format == AnswerFormat::parquet) {
+      data::RowWriter row{begin};
+      own_.append_error(row, error.what(), number);
+      return std::move(row).finished();
+    }
     if (options_.format != AnswerFormat::csv) return with_beginning(begin, error_line(error));
     std::string line = begin;
-    if (options_.uncertainty) line += std::to_string(error.where().line) + ",,";
-    const bool one = task_->problem_type == ProblemType::single_label;
-    const bool is_number = task_->problem_type == ProblemType::regression;
-    const std::size_t scores =
-        options_.top_k == 0 ? task_->labels.size() : 2 * (ranks() - first_rank());
-    line.append(is_number ? values() : scores + (one ? 2 : 1), ',');
+    if (options_.has_line()) line += std::to_string(number);
+    line.append(own_columns_.size() - 1, ',');
     add_cell(line, error.what());
     line.pop_back();
     return line;
@@ -158,23 +148,21 @@ class AnswerWriter {
     constexpr std::array<std::string_view, 11> own{"label", "labels",    "scores",   "score",
                                                    "value", "logits",    "window",   "error",
                                                    "line",  "abstained", "embedding"};
-    const bool is_target =
-        has_several_values(*task_) && std::ranges::count(task_->labels, name) > 0;
-    const bool is_own = std::ranges::count(own, name) > 0 || name == "uncertainty" ||
-                        name == "explanations" || name == "values" || is_target;
+    const bool is_own =
+        std::ranges::count(own, name) > 0 || name == "uncertainty" || name == "explanations" || name == "values" ||
+        (is_table() && std::ranges::count(own_columns_, name, &data::TableColumn::name) > 0);
     return is_own ? "input_" + name : name;
   }
 
-  /// Returns the number of values of a regression.
-  [[nodiscard]] std::size_t values() const {
-    return std::max<std::size_t>(1, task_->labels.size());
+  [[nodiscard]] bool is_table() const {
+    return options_.format == AnswerFormat::csv || options_.format == AnswerFormat::parquet;
   }
-  /// Returns the number of best labels that are in CSV.
-  [[nodiscard]] std::size_t ranks() const { return std::min(options_.top_k, task_->labels.size()); }
-  /// Returns the first of them that has columns of its own: the best one of one label has `label`
-  /// and `score`.
-  [[nodiscard]] std::size_t first_rank() const {
-    return task_->problem_type == ProblemType::single_label ? std::min<std::size_t>(1, ranks()) : 0;
+
+  [[nodiscard]] std::string begin_row(std::span<const data::KeptValue> kept) const {
+    data::RowWriter row;
+    for (const data::KeptValue& value : kept) row.value(value);
+    for (std::size_t i = kept.size(); i < options_.keep.size(); ++i) row.null();
+    return std::move(row).unfinished();
   }
 
   static std::string with_beginning(const std::string& begin, const std::string& object) {
@@ -194,14 +182,12 @@ class AnswerWriter {
 
   [[nodiscard]] std::string csv_answer(const Prediction& prediction, std::int64_t number) const {
     std::string line;
-    if (options_.uncertainty) {
-      line += std::to_string(number) + ",";
-      add_number(line, uncertainty_of(prediction));
-    }
+    if (options_.has_line()) line += std::to_string(number) + ",";
+    if (options_.uncertainty) add_number(line, uncertainty_of(prediction));
     if (task_->problem_type == ProblemType::regression) {
-      for (std::size_t k = 0; k < values(); ++k) {
+      for (const float value : prediction.logits) {
         json::Writer out;
-        out.value(prediction.logits[k]);  // with the digits of a float
+        out.value(value);  // with the digits of a float
         line += out.text() + ",";
       }
       return line;
@@ -221,8 +207,8 @@ class AnswerWriter {
     for (std::size_t id = 0; id < prediction.scores.size() && options_.top_k == 0; ++id) {
       add_number(line, prediction.scores[id]);
     }
-    const auto best = greatest(prediction.scores, ranks());
-    for (const std::size_t id : std::span{best}.subspan(first_rank())) {
+    const auto best = greatest(prediction.scores, own_.ranks());
+    for (const std::size_t id : std::span{best}.subspan(own_.first_rank())) {
       add_cell(line, label_name(task_->labels, id));
       add_number(line, prediction.scores[id]);
     }
@@ -231,6 +217,8 @@ class AnswerWriter {
 
   const Task* task_;
   AnswerOptions options_;
+  AnswerColumns own_;
+  std::vector<data::TableColumn> own_columns_;
 };
 
 }  // namespace seqtrain::predict
