@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/baseline/domain_classifier.hpp>
 #include <seqtrain/baseline/judge.hpp>
 #include <seqtrain/baseline/linear_model.hpp>
 #include <seqtrain/baseline/linear_problem.hpp>

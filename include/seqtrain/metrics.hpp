@@ -10,3 +10,5 @@
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>
 #include <seqtrain/metrics/regression.hpp>
+#include <seqtrain/metrics/roc_auc.hpp>
+#include <seqtrain/metrics/stability_index.hpp>

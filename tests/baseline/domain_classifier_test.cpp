@@ -1,0 +1,58 @@
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/baseline/domain_classifier.hpp>
+#include <seqtrain/metrics/roc_auc.hpp>
+
+namespace seqtrain::baseline {
+namespace {
+
+std::vector<DomainText> two_domains(std::size_t count, const std::string& second_word) {
+  std::vector<DomainText> texts;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string own =
+        "w" + std::to_string(i * 7919 % 997) + " and x" + std::to_string(i * 104729 % 641);
+    texts.push_back({.text = own + " soup", .pair = std::nullopt, .is_second = false});
+    texts.push_back({.text = own + " " + second_word, .pair = std::nullopt, .is_second = true});
+  }
+  return texts;
+}
+
+double area_of(const std::vector<DomainText>& texts) {
+  std::vector<bool> is_second;
+  for (const auto& text : texts) is_second.push_back(text.is_second);
+  return metrics::roc_auc(domain_scores(texts), is_second).area;
+}
+
+TEST(DomainClassifier, TellsDomainsApart) {
+  EXPECT_GT(area_of(two_domains(100, "stew")), 0.99);
+}
+
+TEST(DomainClassifier, KnowsNoTextThatItJudges) {
+  // Each text is in both domains. A classifier that has read it in one would be wrong or right.
+  const auto texts = two_domains(100, "soup");
+  EXPECT_NEAR(area_of(texts), 0.5, 1e-9);
+  std::vector<DomainText> repeated;  // and each of these is in one, three times
+  for (std::size_t i = 0; i < 150; ++i) {
+    repeated.push_back({.text = "y" + std::to_string(i * 31 % 50 * 7919),
+                        .pair = std::nullopt,
+                        .is_second = i * 31 % 50 % 2 == 0});
+  }
+  EXPECT_LT(area_of(repeated), 0.75);
+}
+
+TEST(DomainClassifier, IsEqualForAnyNumberOfThreads) {
+  const auto texts = two_domains(80, "soups");
+  EXPECT_EQ(domain_scores(texts, 1), domain_scores(texts, 3));
+}
+
+TEST(DomainClassifier, NeedsTextsOfBothDomainsInEachFold) {
+  EXPECT_TRUE(domain_scores({}).empty());
+  EXPECT_TRUE(domain_scores(std::vector<DomainText>(50, {.text = "soup"})).empty());
+}
+
+}  // namespace
+}  // namespace seqtrain::baseline
