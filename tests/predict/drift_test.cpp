@@ -1,0 +1,96 @@
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/predict/drift.hpp>
+
+#include "support/fake_predictor.hpp"
+
+namespace seqtrain::predict {
+namespace {
+
+/// Samples 200 texts, of which each fourth ends with a word.
+TextSample sample_with(const std::string& word, int first) {
+  TextSample sample;
+  for (int i = 0; i < 200; ++i) {
+    const auto number = static_cast<std::uint64_t>(first + i);
+    std::string text = "Some" + std::to_string(random::mix(number) % 20);
+    text += " and " + std::to_string(i % 7) + (i % 4 == 0 ? " " + word : "") + " .";
+    sample.add(text, {});
+  }
+  return sample;
+}
+
+Drift drift_of(const TextSample& before, const TextSample& now, const Task& task) {
+  return compare(before, {.name = "a", .shares = {0.5, 0.5}}, now,
+                 {.name = "b", .shares = {0.25, 0.75}}, task, 1);
+}
+
+TEST(DriftOfFiles, NamesTheWordsThatTellThemApart) {
+  const Task task{.labels = {"no", "yes"}};
+  const auto drift = drift_of(sample_with("Soup", 0), sample_with("Stew", 500), task);
+  ASSERT_EQ(drift.words.size(), 2U);
+  EXPECT_EQ(drift.words[0].word, "soup");
+  EXPECT_DOUBLE_EQ(drift.words[0].reference, 0.25);
+  EXPECT_DOUBLE_EQ(drift.words[0].current, 0);
+  EXPECT_NEAR(drift.words[0].z, -0.25 / std::sqrt(0.125 * 0.875 * 0.01), 1e-9);
+  EXPECT_EQ(drift.words[1].word, "stew");
+  EXPECT_GT(drift.domain.area, 0.55);
+  EXPECT_NEAR(drift.stability_index, -0.25 * std::log(0.5) + 0.25 * std::log(1.5), 1e-12);
+  const auto json = json::Document::parse(to_json(drift, task), "drift");
+  EXPECT_EQ(json.root().at("words").items().size(), 2U);
+  EXPECT_DOUBLE_EQ(json.root().at("current").at("labels").at("yes").number(), 0.75);
+  EXPECT_EQ(json.root().at("predicted_labels").at("reading").string(), "a great change");
+}
+
+TEST(DriftOfFiles, FindsNoneBetweenEqualOnes) {
+  const auto drift =
+      drift_of(sample_with("Soup", 0), sample_with("Soup", 0), {.labels = {"a", "b"}});
+  EXPECT_TRUE(drift.words.empty());
+  EXPECT_EQ(reading_of(drift.domain), "no difference found");
+}
+
+TEST(DriftOfFiles, NeedsEnoughTextsForAClassifier) {
+  TextSample one;
+  one.add("a soup", {});
+  const Task number{.labels = {"x"}, .problem_type = ProblemType::regression};
+  const auto drift = drift_of(one, one, number);
+  EXPECT_TRUE(std::isnan(drift.domain.area));
+  EXPECT_TRUE(std::isnan(drift.stability_index));
+  EXPECT_EQ(reading_of(drift.domain), "too few texts to tell");
+  const auto json = json::Document::parse(to_json(drift, number), "drift");
+  EXPECT_FALSE(json.root().find("domain_classifier").has_value());
+}
+
+TEST(DriftOfFiles, TakesTheGreatestIndexOfSeveralLabels) {
+  const Task several{.labels = {"x", "y"}, .problem_type = ProblemType::multi_label};
+  const auto drift = drift_of(sample_with("a", 0), sample_with("a", 0), several);
+  EXPECT_NEAR(drift.stability_index, -0.25 * std::log(0.5) + 0.25 * std::log(1.5), 1e-12);
+}
+
+TEST(DriftOfFiles, ReadsFiguresAsUsual) {
+  EXPECT_EQ(reading_of({.area = 0.51, .standard_error = 0.006}), "no difference found");
+  EXPECT_EQ(reading_of({.area = 0.55, .standard_error = 0.006}), "a small difference");
+  EXPECT_EQ(reading_of({.area = 0.7, .standard_error = 0.006}), "a clear difference");
+  EXPECT_EQ(reading_of({.area = 0.9, .standard_error = 0.006}), "the files are easily told apart");
+  EXPECT_EQ(reading_of(0.09), "stable");
+  EXPECT_EQ(reading_of(0.3), "a great change");
+}
+
+TEST(FactsOfAFile, CountTokensAndCharacters) {
+  TextSample sample;
+  sample.add("ab cd", {});
+  sample.add("abc", {});
+  const auto facts = facts_of(sample, {}, tests::FakePredictor{}, "f");
+  EXPECT_DOUBLE_EQ(facts.characters, 4);
+  EXPECT_NEAR(facts.tokens_a_word, 8 / 3.0, 1e-12);  // a token is a byte
+  EXPECT_EQ(facts.texts, 2U);
+}
+
+}  // namespace
+}  // namespace seqtrain::predict
