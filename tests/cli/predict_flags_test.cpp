@@ -96,7 +96,7 @@ TEST(PredictFlagsTest, NameTheFlagOfAWrongValue) {
   EXPECT_EQ(problem_of_predict({"--keep=id,id"}), "--keep: names 'id' twice");
   EXPECT_EQ(problem_of_predict({"--keep=id,,x"}), "--keep: has an empty name");
   EXPECT_EQ(problem_of_predict({"--output-format=xml"}),
-            "--output-format: must be auto, jsonl, csv or npy");
+            "--output-format: must be auto, jsonl, csv, parquet or npy");
   EXPECT_EQ(problem_of_predict({"--output-file=" + directory.path().string()}),
             "--output-file: is a directory");
   EXPECT_EQ(problem_of_predict({"--output-file=" + (directory / "no/a.csv").string()}),
@@ -104,17 +104,48 @@ TEST(PredictFlagsTest, NameTheFlagOfAWrongValue) {
 }
 
 TEST(PredictFlagsTest, RefuseFilesOfFormatsThatAnswersDoNotHave) {
-  for (const std::string end : {".parquet", ".arrow", ".tsv", ".npz", ".xlsx", ".gz", ".zst"}) {
+  for (const std::string end : {".arrow", ".tsv", ".npz", ".xlsx", ".gz", ".zst"}) {
     for (const char* answers : {"--embed", "--top-k=0"}) {
       EXPECT_EQ(problem_of_predict({answers, "--output-file=a" + end}),
                 "--output-file: ends with " + end +
-                    ", a format that answers do not have; end it with .jsonl, .csv or, for "
-                    "embeddings, .npy, or name one by --output-format");
+                    ", a format that answers do not have; end it with .jsonl, .csv, .parquet "
+                    "or, for embeddings, .npy, or name one by --output-format");
     }
     EXPECT_EQ(problem_of_predict({"--output-format=jsonl", "--output-file=a" + end}),
               "nothing was thrown");
   }
   EXPECT_EQ(problem_of_predict({"--output-file=a.txt"}), "nothing was thrown");
+}
+
+TEST(PredictFlagsTest, ChooseDifferentTexts) {
+  const auto flags = predict_flags({"--most-diverse=9", "--threads=2", "--strict"});
+  EXPECT_TRUE(flags.answer_options({}).line);
+  EXPECT_FALSE(predict_flags({}).answer_options({}).line);
+  const auto options = flags.diverse_options(128, 64);
+  EXPECT_EQ(options.count, 9U);
+  EXPECT_EQ(options.max_length, 64U);
+  EXPECT_EQ(options.threads, 2U);
+  EXPECT_TRUE(options.strict);
+  EXPECT_EQ(problem_of_predict({"--most-diverse=-1"}), "--most-diverse: must not be negative");
+  EXPECT_EQ(
+      problem_of_predict({"--most-diverse=9", "--most-uncertain=9"}),
+      "--most-diverse: does not go with --most-uncertain: give that first, with --keep and an "
+      "--output-file, and then --most-diverse for this file");
+  EXPECT_EQ(problem_of_predict({"--embed", "--most-diverse=9", "--output-file=a.npy"}),
+            "--most-diverse: has no place in a file of numpy's, whose rows have no names");
+}
+
+TEST(PredictFlagsTest, TakeParquetInAProgramThatWritesIt) {
+  const std::string built_without =
+      "is Parquet, which this program is built without: pip install pyarrow and build it again, or "
+      "write .jsonl or .csv";
+  EXPECT_EQ(problem_of_predict({"--output-file=a.parquet"}), "--output-file: " + built_without);
+  EXPECT_EQ(problem_of_predict({"--output-file=a.txt", "--output-format=parquet"}),
+            "--output-format: " + built_without);
+  EXPECT_EQ(problem_of_predict({"--output-format=parquet"}),
+            "--output-format: parquet needs an --output-file");
+  EXPECT_EQ(problem_of_predict({"--output-format=jsonl", "--output-file=a.parquet"}),
+            "nothing was thrown");
 }
 
 TEST(PredictFlagsTest, TakeCandidateLabels) {
@@ -142,11 +173,11 @@ TEST(PredictFlagsTest, AskForEmbeddings) {
   EXPECT_TRUE(flags.stream_options(512, 512).strict);
   EXPECT_FALSE(predict_flags({}).embedding());
   EXPECT_EQ(problem_of_predict({"--output-file=a.npy"}),
-            "--output-file: npy is for --embed; labels have jsonl and csv");
+            "--output-file: npy is for --embed; labels have jsonl, csv and parquet");
   EXPECT_EQ(problem_of_predict({"--output-file=a.npy", "--output-format=npy"}),
-            "--output-format: npy is for --embed; labels have jsonl and csv");
+            "--output-format: npy is for --embed; labels have jsonl, csv and parquet");
   EXPECT_EQ(problem_of_predict({"--embed", "--output-file=a.csv"}),
-            "--output-file: csv is for labels; embeddings have jsonl and npy");
+            "--output-file: csv is for labels; embeddings have jsonl, parquet and npy");
   EXPECT_EQ(problem_of_predict({"--truncate-dim=64"}), "--truncate-dim: is for --embed");
   EXPECT_EQ(problem_of_predict({"--embed", "--keep=id", "--output-file=a.npy"}),
             "--keep: has no place in a file of numpy's");

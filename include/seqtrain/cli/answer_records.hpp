@@ -1,10 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include <unistd.h>
@@ -15,8 +18,12 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/data/table_rows.hpp>
 #include <seqtrain/log/bar.hpp>
+#include <seqtrain/predict/answer_columns.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/predict/answer_writer.hpp>
+#include <seqtrain/predict/most_diverse.hpp>
 #include <seqtrain/predict/npy_file.hpp>
 #include <seqtrain/predict/predictor.hpp>
 
@@ -45,6 +52,24 @@ class StreamBar {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// Replaces records by those that `options` choose, and says on stderr how well they cover all.
+/// `size` is the number of bytes of the input, or 0 if it is not known.
+template <predict::Predictor P>
+void choose_diverse(AnyRecords& records, std::int64_t size, const P& embedder,
+                    predict::DiverseOptions options) {
+  auto chosen = [&] {
+    StreamBar bar{size};
+    options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
+    return std::visit([&](auto& each) { return predict::most_diverse(each, embedder, options); },
+                      records);
+  }();
+  const double cosine = 1 - chosen.radius * chosen.radius / 2;
+  std::cerr << chosen.chosen << " of " << chosen.texts
+            << " texts are chosen: the embedding of each text has a cosine of at least "
+            << flag_text(std::floor(cosine * 1000) / 1000) << " with that of one of them\n";
+  records = std::move(chosen.records);
+}
+
 /// Reads records and writes their answers to stdout or to a file, which appears when all of them
 /// are written. `size` is the number of bytes of the input, or 0 if it is not known.
 template <predict::Predictor P>
@@ -53,21 +78,33 @@ predict::StreamProgress answer_records(AnyRecords& records, std::int64_t size, c
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
   std::optional<AtomicFile> file;
   std::optional<predict::NpyFile> table;
+  std::unique_ptr<data::TableFile> rows;
   if (options.window.answer.format == predict::AnswerFormat::npy) {
     table.emplace(flags.output_file);
+  } else if (options.window.answer.format == predict::AnswerFormat::parquet) {
+    const predict::AnswerWriter writer{predictor.task(), options.window.answer};
+    rows = flags.create_table(flags.output_file, writer.columns());
   } else if (flags.output_file != "-") {
     file.emplace(flags.output_file);
   }
   StreamBar bar{size};
   options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
   const auto write = [&](const std::string& lines) {
-    if (!file && !table) return output.write(lines);
-    file ? file->write(lines) : table->write(lines);
+    if (file) {
+      file->write(lines);
+    } else if (table) {
+      table->write(lines);
+    } else if (rows) {
+      rows->write(lines);
+    } else {
+      return output.write(lines);
+    }
     return true;
   };
   const auto done = std::visit(
       [&](auto& each) { return predict::answer_stream(each, predictor, write, options); }, records);
   if (file) file->commit();
+  if (rows) rows->commit();
   if (table) table->commit(static_cast<std::uint64_t>(done.records));
   return done;
 }

@@ -17,9 +17,12 @@
 #include <seqtrain/cli/flags/data.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/table_rows.hpp>
+#include <seqtrain/predict/answer_columns.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/answer_writer.hpp>
 #include <seqtrain/predict/embedding.hpp>
+#include <seqtrain/predict/most_diverse.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
 #include <seqtrain/predict/word_shares.hpp>
@@ -46,6 +49,9 @@ struct PredictFlags {
   double min_score = 0;
   std::int64_t most_uncertain = 0;
   predict::Uncertainty uncertainty = predict::Uncertainty::entropy;
+  std::int64_t most_diverse = 0;
+  std::string reference_file = "";
+  std::string drift_file = "";
   bool explain = false;
   std::int64_t explain_passes = static_cast<std::int64_t>(predict::ExplainOptions{}.passes);
   bool strict = false;
@@ -58,15 +64,18 @@ struct PredictFlags {
 
   /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
   data::OpenFile open = nullptr;
+  /// Not a flag: the function that creates Parquet files, or null.
+  data::CreateTable create_table = nullptr;
 
   /// Fills the members from a command line. Returns false if help was asked for.
   bool parse(int argc, const char* const* argv) {
     cli::Flags flags{
         "predict",
-        "labels or embeds texts: reads the records of a file or of stdin, and writes JSON lines or "
-        "CSV"};
+        "labels or embeds texts: reads the records of a file or of stdin, and writes JSON lines, "
+        "CSV or Parquet"};
     add_input(flags);
     add_answers(flags);
+    add_reference(flags);
     add_zero_shot(flags);
     add_embeddings(flags);
     add_machine(flags);
@@ -79,6 +88,10 @@ struct PredictFlags {
     cli::require_columns(columns);
     cli::require(min_score >= 0 && min_score <= 1, "min-score", "must be 0 to 1");
     cli::require(most_uncertain >= 0, "most-uncertain", "must not be negative");
+    cli::require(most_diverse >= 0, "most-diverse", "must not be negative");
+    cli::require(most_diverse == 0 || most_uncertain == 0, "most-diverse",
+                 "does not go with --most-uncertain: give that first, with --keep and an "
+                 "--output-file, and then --most-diverse for this file");
     cli::require(most_uncertain > 0 || !flags.is_given("uncertainty"), "uncertainty",
                  "is the order of --most-uncertain: give that too");
     for (const auto& name : keep) {
@@ -86,6 +99,8 @@ struct PredictFlags {
       cli::require(std::ranges::count(keep, name) == 1, "keep", "names '" + name + "' twice");
     }
     require_output_file();
+    require_parquet();
+    require_reference();
     require_candidates();
     require_embeddings();
     require_explanations(flags.is_given("explain-passes"));
@@ -133,7 +148,8 @@ struct PredictFlags {
     predict::AnswerOptions options{.format = format_of_answers(),
                                    .top_k = static_cast<std::size_t>(top_k),
                                    .min_score = min_score,
-                                   .keep = kept};
+                                   .keep = kept,
+                                   .line = most_diverse > 0};
     if (most_uncertain > 0) options.uncertainty = uncertainty;
     return options;
   }
@@ -143,7 +159,18 @@ struct PredictFlags {
     const auto extension = std::filesystem::path{output_file}.extension();
     if (output_format) return *output_format;
     if (extension == ".csv") return predict::AnswerFormat::csv;
+    if (extension == ".parquet") return predict::AnswerFormat::parquet;
     return extension == ".npy" ? predict::AnswerFormat::npy : predict::AnswerFormat::json_lines;
+  }
+
+  /// Returns how texts are chosen that are as different as possible, for a model with these limits
+  /// of ids: see `stream_options`.
+  [[nodiscard]] predict::DiverseOptions diverse_options(std::size_t most, std::size_t usual) const {
+    return {.count = static_cast<std::size_t>(most_diverse),
+            .max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
+            .batch_size = static_cast<std::size_t>(batch_size),
+            .threads = static_cast<std::size_t>(threads),
+            .strict = strict || format_of_answers() == predict::AnswerFormat::npy};
   }
 
   /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the
@@ -195,13 +222,15 @@ struct PredictFlags {
         .add("top-k", top_k, "number of best labels to write scores of (0: all scores, and logits)")
         .add("keep", keep, "fields of the records that their answers have too: id,date")
         .add("output-file", output_file, "file for the answers (-: stdout)")
-        .add("output-format", output_format,
-             {{"auto", {}},
-              {"jsonl", predict::AnswerFormat::json_lines},
-              {"csv", predict::AnswerFormat::csv},
-              {"npy", predict::AnswerFormat::npy}},
-             "jsonl, csv, npy (numpy's, for embeddings), or auto (by the end of the output file's "
-             "name, else jsonl)")
+        .add(
+            "output-format", output_format,
+            {{"auto", {}},
+             {"jsonl", predict::AnswerFormat::json_lines},
+             {"csv", predict::AnswerFormat::csv},
+             {"parquet", predict::AnswerFormat::parquet},
+             {"npy", predict::AnswerFormat::npy}},
+            "jsonl, csv, parquet, npy (numpy's, for embeddings), or auto (by the end of the output "
+            "file's name, else jsonl)")
         .add("min-score", min_score,
              "least score of a label: a text whose best label has a lower score gets none")
         .add("most-uncertain", most_uncertain,
@@ -210,12 +239,23 @@ struct PredictFlags {
         .add("uncertainty", uncertainty,
              {{"entropy", predict::Uncertainty::entropy}, {"margin", predict::Uncertainty::margin}},
              "measure for --most-uncertain: entropy of the scores, or margin between the two best")
+        .add("most-diverse", most_diverse,
+             "number of texts to answer: those that differ most in their embeddings, so that each "
+             "text is near one of them, to be labelled next (0: all, in the order of the input)")
         .add_switch("explain", explain,
                     "also write the share that each word has in the logit of the text's label")
         .add(
             "explain-passes", explain_passes,
             "most texts, with some of the words each, that the model reads for --explain of a text")
         .add_switch("strict", strict, "end at the first wrong record");
+  }
+
+  void add_reference(Flags& flags) {
+    flags
+        .add("reference-file", reference_file,
+             "records to compare the others with, such as the training file: how far texts and "
+             "predicted labels have drifted is said on stderr")
+        .add("drift-file", drift_file, "also write the drift from --reference-file as JSON");
   }
 
   void add_zero_shot(Flags& flags) {
@@ -260,17 +300,37 @@ struct PredictFlags {
     const auto answers = format_of_answers();
     const bool is_npy = answers == predict::AnswerFormat::npy;
     const char* const chosen_by = output_format ? "output-format" : "output-file";
-    cli::require(embed || !is_npy, chosen_by, "npy is for --embed; labels have jsonl and csv");
+    cli::require(embed || !is_npy, chosen_by,
+                 "npy is for --embed; labels have jsonl, csv and parquet");
     cli::require(!is_npy || output_file != "-", "output-format", "npy needs an --output-file");
+    cli::require(!is_npy || most_diverse == 0, "most-diverse",
+                 "has no place in a file of numpy's, whose rows have no names");
     cli::require(!is_npy || keep.empty(), "keep", "has no place in a file of numpy's");
     const std::string problem = "is for labels, not for --embed";
     cli::require(!embed || answers != predict::AnswerFormat::csv, chosen_by,
-                 "csv is for labels; embeddings have jsonl and npy");
+                 "csv is for labels; embeddings have jsonl, parquet and npy");
     cli::require(!embed || !zero_shot(), "candidate-labels", problem);
     cli::require(!embed || top_k == 0, "top-k", problem);
     cli::require(!embed || min_score == 0, "min-score", problem);
     cli::require(!embed || most_uncertain == 0, "most-uncertain", problem);
     cli::require(!embed || compare.empty(), "compare", problem);
+  }
+
+  /// Throws `InputError` that names a flag which does not go with `--reference-file`, or needs it.
+  void require_reference() const {
+    const bool given = !reference_file.empty();
+    cli::require(given || drift_file.empty(), "drift-file",
+                 "needs a --reference-file to compare with");
+    if (!given) return;
+    cli::require(reference_file != "-", "reference-file", "is a file, not stdin");
+    cli::require(!explain, "reference-file", "does not go with --explain: give them in turn");
+    cli::require(most_diverse == 0, "reference-file",
+                 "does not go with --most-diverse, which answers a choice of texts");
+    const std::filesystem::path place{drift_file};
+    std::error_code none;
+    cli::require(
+        !place.has_parent_path() || std::filesystem::is_directory(place.parent_path(), none),
+        "drift-file", "is in a directory that does not exist: " + place.parent_path().string());
   }
 
   /// Throws `InputError` that names a flag which does not go with `--explain`, or needs it.
@@ -323,13 +383,22 @@ struct PredictFlags {
                  "is in a directory that does not exist: " + directory.string());
     cli::require(place.has_filename() && !std::filesystem::is_directory(place, none), "output-file",
                  "is a directory");
-    constexpr std::array<std::string_view, 7> others{".parquet", ".arrow", ".tsv", ".npz",
-                                                     ".xlsx",    ".gz",    ".zst"};
+    constexpr std::array<std::string_view, 6> others{".arrow", ".tsv", ".npz",
+                                                     ".xlsx",  ".gz",  ".zst"};
     const std::string extension = place.extension().string();
     cli::require(output_format || std::ranges::count(others, extension) == 0, "output-file",
                  "ends with " + extension +
-                     ", a format that answers do not have; end it with .jsonl, .csv or, for "
-                     "embeddings, .npy, or name one by --output-format");
+                     ", a format that answers do not have; end it with .jsonl, .csv, .parquet "
+                     "or, for embeddings, .npy, or name one by --output-format");
+  }
+
+  /// Throws `InputError` if the answers are to be Parquet and cannot be.
+  void require_parquet() const {
+    if (format_of_answers() != predict::AnswerFormat::parquet) return;
+    cli::require(output_file != "-", "output-format", "parquet needs an --output-file");
+    cli::require(create_table != nullptr, output_format ? "output-format" : "output-file",
+                 "is Parquet, which this program is built without: pip install pyarrow and build "
+                 "it again, or write .jsonl or .csv");
   }
 };
 

@@ -24,12 +24,14 @@
 #include <seqtrain/data/record_stream.hpp>
 #include <seqtrain/data/split_files.hpp>
 #include <seqtrain/data/text_files.hpp>
+#include <seqtrain/predict/most_diverse.hpp>
 
 namespace seqtrain::cli {
 
-/// The records of a stream, a table in another format, or a directory of texts.
-using AnyRecords =
-    std::variant<data::RecordStream<PredictInput>, data::ExampleStream, data::TextFiles>;
+/// The records of a stream, a table in another format, or a directory of texts, or some that were
+/// chosen of them.
+using AnyRecords = std::variant<data::RecordStream<PredictInput>, data::ExampleStream,
+                                data::TextFiles, predict::KeptRecords>;
 
 /// Records to predict, and the model for them.
 struct PredictTask {

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <seqtrain/cli/predict_flags.hpp>
+#include <seqtrain/cli/predict_records.hpp>
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/shown_text.hpp>
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/log/format.hpp>
+#include <seqtrain/predict/drift.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/predict/text_sample.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+namespace seqtrain::cli {
+
+namespace detail {
+
+/// Returns an arrow between two numbers.
+[[nodiscard]] inline std::string change(double before, double now, int decimals,
+                                        const std::string& unit = {}) {
+  return log::fixed(before, decimals) + unit + " → " + log::fixed(now, decimals) + unit;
+}
+
+/// Returns the number of texts and, if there are more, that of the sample.
+[[nodiscard]] inline std::string count_text(const predict::FileFacts& facts) {
+  const std::string all = std::to_string(facts.texts);
+  return facts.sampled == facts.texts ? all + " texts"
+                                      : std::to_string(facts.sampled) + " of " + all + " texts";
+}
+
+/// Returns the labels whose shares differ most, at most ten, as lines.
+[[nodiscard]] inline std::string label_lines(const predict::Drift& drift,
+                                             const predict::Task& task) {
+  constexpr std::size_t most = 10;
+  const auto& before = drift.reference.shares;
+  const auto& now = drift.current.shares;
+  std::vector<std::size_t> order(std::min(before.size(), now.size()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return std::abs(now[a] - before[a]) > std::abs(now[b] - before[b]);
+  });
+  std::string text;
+  for (const std::size_t i : std::span{order}.first(std::min(order.size(), most))) {
+    text += "    " + shown(predict::label_name(task.labels, i)) + "  " +
+            change(100 * before[i], 100 * now[i], 1, " %") + '\n';
+  }
+  const std::size_t rest = order.size() - std::min(order.size(), most);
+  return rest == 0 ? text : text + "    and " + std::to_string(rest) + " labels that differ less\n";
+}
+
+}  // namespace detail
+
+/// Returns the differences of two files as lines for people.
+[[nodiscard]] inline std::string drift_text(const predict::Drift& drift,
+                                            const predict::Task& task) {
+  const predict::FileFacts& before = drift.reference;
+  const predict::FileFacts& now = drift.current;
+  std::string text = "From " + before.name + " (" + detail::count_text(before) + ") to " +
+                     now.name + " (" + detail::count_text(now) + "):\n";
+  const std::string reading{predict::reading_of(drift.domain)};
+  text += "  domain classifier: ";
+  text += std::isnan(drift.domain.area)
+              ? reading + '\n'
+              : "ROC AUC " + log::fixed(drift.domain.area, 3) + " ± " +
+                    log::fixed(2 * drift.domain.standard_error, 3) + ", " + reading + '\n';
+  text += "  characters of a text: " + detail::change(before.characters, now.characters, 1) + '\n';
+  if (!std::isnan(before.tokens_a_word + now.tokens_a_word)) {
+    text += "  tokens a word: " + detail::change(before.tokens_a_word, now.tokens_a_word, 2) + '\n';
+  }
+  if (task.problem_type == ProblemType::regression && !task.embeds()) {
+    text +=
+        "  mean of the predicted values: " + detail::change(before.mean_value, now.mean_value, 3) +
+        '\n';
+  }
+  if (!std::isnan(drift.stability_index)) {
+    text += "  predicted labels: population stability index " +
+            log::fixed(drift.stability_index, 3) + ", " +
+            std::string{predict::reading_of(drift.stability_index)} + '\n' +
+            detail::label_lines(drift, task);
+  }
+  if (drift.words.empty()) return text + "  no word differs beyond chance\n";
+  text += "  words, with the shares of the texts that have them:\n";
+  for (const auto& word : drift.words) {
+    text += "    " + shown(word.word) + "  " +
+            detail::change(100 * word.reference, 100 * word.current, 1, " %") + '\n';
+  }
+  return text;
+}
+
+/// Reads all records, and samples their texts. Wrong records are left out.
+[[nodiscard]] inline predict::TextSample sample_of(AnyRecords records) {
+  predict::TextSample sample;
+  const auto visit = [&](const data::Example& example) {
+    if (text::is_valid_utf8(example.text) && text::is_valid_utf8(example.text_pair.value_or(""))) {
+      sample.add(example.text, example.text_pair);
+    }
+  };
+  const auto ignore = [](const auto&...) {};
+  std::visit(
+      [&](auto& each) {
+        while (each.read(visit, ignore)) {
+        }
+      },
+      records);
+  return sample;
+}
+
+/// The files that are compared, and how.
+struct DriftTask {
+  AnyRecords reference;
+  std::string reference_name;
+  std::size_t max_length = 0;
+  std::size_t batch_size = 32;
+  std::size_t threads = 1;
+};
+
+/// Returns the differences between a reference and the records that have passed through `watched`.
+/// `model` encodes texts, to count their tokens.
+template <predict::Predictor P, predict::Predictor M>
+[[nodiscard]] predict::Drift drift_from(DriftTask task, const P& predictor, const M& model,
+                                        const predict::Watched<P>& watched, std::string name) {
+  const auto sample = sample_of(std::move(task.reference));
+  if (sample.seen() == 0 || watched.sample().seen() == 0) {
+    throw InputError{"has no text to compare",
+                     {.object = sample.seen() == 0 ? task.reference_name : name}};
+  }
+  predict::PredictedLabels labels;
+  std::vector<predict::Encoded> batch;
+  const auto add_batch = [&] {
+    if (!batch.empty()) labels.add(predict::logits_of(predictor, batch, nullptr), predictor.task());
+    batch.clear();
+  };
+  for (const auto& [text, pair] : sample.texts()) {
+    std::optional<std::string_view> second;
+    if (pair) second = *pair;
+    batch.push_back(predictor.encode(text, second, task.max_length));
+    if (batch.size() == task.batch_size) add_batch();
+  }
+  add_batch();
+  return predict::compare(
+      sample, predict::facts_of(sample, labels, model, task.reference_name), watched.sample(),
+      predict::facts_of(watched.sample(), watched.labels(), model, std::move(name)),
+      predictor.task(), task.threads);
+}
+
+/// Says on stderr how two files differ, and writes it as JSON if `file` is given.
+inline void tell_drift(const predict::Drift& drift, const predict::Task& task,
+                       const std::string& file) {
+  std::cerr << drift_text(drift, task);
+  if (!file.empty()) write_file_atomically(file, predict::to_json(drift, task) + "\n");
+}
+
+}  // namespace seqtrain::cli
