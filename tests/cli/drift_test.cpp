@@ -83,6 +83,8 @@ TEST(PredictFlagsOfDrift, NeedAReference) {
   EXPECT_EQ(problem({"--reference-file=-"}), "--reference-file: is a file, not stdin");
   EXPECT_EQ(problem({"--reference-file=a", "--explain"}),
             "--reference-file: does not go with --explain: give them in turn");
+  EXPECT_EQ(problem({"--reference-file=a", "--compare=bf16"}),
+            "--reference-file: does not go with --compare: give them in turn");
   EXPECT_EQ(problem({"--reference-file=a", "--most-diverse=3"}),
             "--reference-file: does not go with --most-diverse, which answers a choice of texts");
   EXPECT_EQ(problem({"--reference-file=a", "--drift-file=/no/such/d.json"}),

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/example_length.hpp>
@@ -323,7 +324,11 @@ struct PredictFlags {
                  "needs a --reference-file to compare with");
     if (!given) return;
     cli::require(reference_file != "-", "reference-file", "is a file, not stdin");
-    cli::require(!explain, "reference-file", "does not go with --explain: give them in turn");
+    for (const auto& [is_given, other] :
+         {std::pair{explain, "--explain"}, std::pair{!compare.empty(), "--compare"}}) {
+      cli::require(!is_given, "reference-file",
+                   std::string{"does not go with "} + other + ": give them in turn");
+    }
     cli::require(most_diverse == 0, "reference-file",
                  "does not go with --most-diverse, which answers a choice of texts");
     const std::filesystem::path place{drift_file};
