@@ -47,7 +47,7 @@ TEST(DriftText, SaysWhatItCannotTell) {
       drift_text({.reference = {.name = "a"}, .current = {.name = "b"}}, number);
   EXPECT_NE(text.find("domain classifier: too few texts to tell\n"), std::string::npos) << text;
   EXPECT_NE(text.find("mean of the predicted values: 0.000 → 0.000\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("no word differs beyond chance\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("word differs"), std::string::npos) << text;
 }
 
 TEST(DriftOfRecords, LabelsASampleOfTheReference) {

@@ -59,7 +59,9 @@ TEST(DriftOfFiles, NeedsEnoughTextsForAClassifier) {
   TextSample one;
   one.add("a soup", {});
   const Task number{.labels = {"x"}, .problem_type = ProblemType::regression};
-  const auto drift = drift_of(one, one, number);
+  EXPECT_TRUE(std::isnan(drift_of(one, one, {.labels = {"a", "b"}}).stability_index));
+  const auto drift = drift_of(one, sample_with("x", 0), number);
+  EXPECT_TRUE(drift.words.empty());
   EXPECT_TRUE(std::isnan(drift.domain.area));
   EXPECT_TRUE(std::isnan(drift.stability_index));
   EXPECT_EQ(reading_of(drift.domain), "too few texts to tell");

@@ -93,7 +93,9 @@ namespace detail {
             std::string{predict::reading_of(drift.stability_index)} + '\n' +
             detail::label_lines(drift, task);
   }
-  if (drift.words.empty()) return text + "  no word differs beyond chance\n";
+  if (drift.words.empty()) {
+    return std::isnan(drift.domain.area) ? text : text + "  no word differs beyond chance\n";
+  }
   text += "  words, with the shares of the texts that have them:\n";
   for (const auto& word : drift.words) {
     text += "    " + shown(word.word) + "  " +

@@ -124,8 +124,6 @@ namespace detail {
 [[nodiscard]] inline metrics::RocAuc domain_auc(const std::vector<SampledText>& reference,
                                                 const std::vector<SampledText>& current,
                                                 std::size_t threads) {
-  constexpr std::size_t fewest = 50;
-  if (reference.size() < fewest || current.size() < fewest) return {};
   std::vector<baseline::DomainText> texts;
   std::vector<bool> is_second;
   for (const auto* sample : {&reference, &current}) {
@@ -198,12 +196,19 @@ template <Predictor P>
           .mean_value = labels.mean()};
 }
 
-/// Compares two files by their samples. Both samples must have a text.
+/// The fewest texts of a sample that say something about its file.
+inline constexpr std::size_t fewest_texts_to_compare = 50;
+
+/// Compares two files by their samples. If one has fewer than 50 texts, there are only the facts
+/// about each.
 [[nodiscard]] inline Drift compare(const TextSample& reference, FileFacts of_reference,
                                    const TextSample& current, FileFacts of_current,
                                    const Task& task, std::size_t threads) {
   constexpr std::size_t most_words = 20;
   Drift drift{.reference = std::move(of_reference), .current = std::move(of_current)};
+  if (std::min(reference.texts().size(), current.texts().size()) < fewest_texts_to_compare) {
+    return drift;
+  }
   drift.domain = detail::domain_auc(reference.texts(), current.texts(), threads);
   drift.words = detail::words_that_differ(reference.texts(), current.texts(), most_words);
   drift.stability_index =
