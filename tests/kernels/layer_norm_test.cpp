@@ -74,8 +74,8 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
 
   std::vector<float> gradient = p.weights, x_gradient(norm_rows * n), d_gamma(n), d_beta(n);
   add_and_norm_backward(gradient.data(), gradient.data(), normal.data(), inverse.data(),
-                        {p.gamma.data(), p.beta.data(), eps}, p.dropout, 0, x_gradient.data(), d_gamma.data(),
-                        d_beta.data(), norm_rows, n);
+                        {p.gamma.data(), p.beta.data(), eps}, p.dropout, 0, x_gradient.data(),
+                        d_gamma.data(), d_beta.data(), norm_rows, n);
   for (std::size_t i = 0; i < norm_rows * n; ++i) {
     EXPECT_NEAR(gradient[i], difference(p, p.residual[i]), 2e-3);
     EXPECT_NEAR(x_gradient[i], difference(p, p.x[i]), 2e-3);
@@ -145,11 +145,12 @@ TEST(LayerNorm, TheGradientOfAResidualIsItsOwnAndThatThroughTheNorm) {
   const std::vector<float> inverse{0.5F, 2, 1};
   std::vector<float> through = p.weights, unused(norm_rows * n), d_gamma(n), d_beta(n);
   add_and_norm_backward(through.data(), through.data(), normal.data(), inverse.data(),
-                        {p.gamma.data(), p.beta.data(), eps}, {}, 0, unused.data(), d_gamma.data(), d_beta.data(),
-                        norm_rows, n);
+                        {p.gamma.data(), p.beta.data(), eps}, {}, 0, unused.data(), d_gamma.data(),
+                        d_beta.data(), norm_rows, n);
   std::vector<float> gradient = own, d_y = p.weights, d_x(norm_rows * n), gamma2(n), beta2(n);
   add_and_norm_backward(gradient.data(), d_y.data(), normal.data(), inverse.data(),
-                        {p.gamma.data(), p.beta.data(), eps}, p.dropout, 0, d_x.data(), gamma2.data(), beta2.data(), norm_rows, n);
+                        {p.gamma.data(), p.beta.data(), eps}, p.dropout, 0, d_x.data(),
+                        gamma2.data(), beta2.data(), norm_rows, n);
   EXPECT_EQ(gamma2, d_gamma);
   EXPECT_EQ(beta2, d_beta);
   for (std::size_t i = 0; i < norm_rows * n; ++i) {
@@ -193,11 +194,11 @@ TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
     EXPECT_EQ(y[i], expected[i] * keep[0]);
     dropped[i] *= keep[0];
   }
-  norm_and_drop_backward(gradient.data(), normal.data(), inverse.data(), weights, p.dropout,
-                         0, d_gamma.data(), d_beta.data(), norm_rows, n);
+  norm_and_drop_backward(gradient.data(), normal.data(), inverse.data(), weights, p.dropout, 0,
+                         d_gamma.data(), d_beta.data(), norm_rows, n);
   add_and_norm_backward(dropped.data(), dropped.data(), normal.data(), inverse.data(),
-                        {p.gamma.data(), p.beta.data(), eps}, {}, 0, unused.data(), d_gamma2.data(), d_beta2.data(),
-                        norm_rows, n);
+                        {p.gamma.data(), p.beta.data(), eps}, {}, 0, unused.data(), d_gamma2.data(),
+                        d_beta2.data(), norm_rows, n);
   EXPECT_EQ(gradient, dropped);
   EXPECT_EQ(d_gamma, d_gamma2);
   EXPECT_EQ(d_beta, d_beta2);

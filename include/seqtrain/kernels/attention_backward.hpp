@@ -37,9 +37,9 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Has
 }
 
 /// Computes the backward pass of `attend` for all heads with the keys of `head`, of which `head` is
-/// the first. `d_out` [queries, size] is the gradient with respect to its result, with rows `ld_out`
-/// apart. Writes the gradients with respect to q, k and v, with rows
-/// `head.ld` apart, which may overwrite q, k and v. Rows of d_q after the queries are not written.
+/// the first. `d_out` [queries, size] is the gradient with respect to its result, with rows
+/// `ld_out` apart. Writes the gradients with respect to q, k and v, with rows `head.ld` apart,
+/// which may overwrite q, k and v. Rows of d_q after the queries are not written.
 template <class T>
 void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t ld_out, T* d_q,
                      T* d_k, T* d_v, AttentionScratch memory) {
@@ -50,8 +50,8 @@ void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t l
     float* const k_sums = rest.take(round_to_lanes(head.length) * size);
     float* const v_sums = rest.take(round_to_lanes(head.length) * size);
     for (std::size_t i = 0; i < head.length * size; ++i) k_sums[i] = v_sums[i] = 0;
-    const auto add_block = [&](const AttentionHead<T>& one, const QueryBlock& block,
-                               const T* d_one, T* d_q_one) SEQTRAIN_INLINE_LAMBDA {
+    const auto add_block = [&](const AttentionHead<T>& one, const QueryBlock& block, const T* d_one,
+                               T* d_q_one) SEQTRAIN_INLINE_LAMBDA {
       AttentionScratch scratch = rest;
       const std::size_t keys = round_to_lanes(block.keys);
       const std::size_t queries = round_to_lanes(block.queries);

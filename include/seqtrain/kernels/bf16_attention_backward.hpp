@@ -47,9 +47,9 @@ SEQTRAIN_INLINE void score_gradient(const float* exponentials, float inverse, fl
 
 }  // namespace detail
 
-/// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)`, nothing is added to
-/// the scores but a bias and no other head has the keys, it multiplies bfloat16 numbers, with sums
-/// in fp32.
+/// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)`, nothing is added
+/// to the scores but a bias and no other head has the keys, it multiplies bfloat16 numbers, with
+/// sums in fp32.
 inline void attend_bf16_backward(const AttentionHead<Bf16>& head, const Bf16* d_out,
                                  std::size_t ld_out, Bf16* d_q, Bf16* d_k, Bf16* d_v,
                                  AttentionScratch memory) {

@@ -23,7 +23,8 @@ class RotaryAngles {
     }
   }
 
-  /// Takes the angle of each pair for one position. Cosines and sines are multiplied by `magnitude`.
+  /// Takes the angle of each pair for one position. Cosines and sines are multiplied by
+  /// `magnitude`.
   RotaryAngles(std::vector<float> frequencies, double magnitude)
       : half_{frequencies.size()},
         magnitude_{static_cast<float>(magnitude)},
@@ -82,7 +83,7 @@ class RotaryAngles {
   std::size_t half_;
   float magnitude_ = 1;
   std::vector<float> frequencies_;  ///< [size / 2]
-  std::vector<float> cosines_;  ///< [positions, size / 2]
+  std::vector<float> cosines_;      ///< [positions, size / 2]
   std::vector<float> sines_;
 };
 

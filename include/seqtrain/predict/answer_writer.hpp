@@ -149,7 +149,8 @@ class AnswerWriter {
                                                    "value", "logits",    "window",   "error",
                                                    "line",  "abstained", "embedding"};
     const bool is_own =
-        std::ranges::count(own, name) > 0 || name == "uncertainty" || name == "explanations" || name == "values" ||
+        std::ranges::count(own, name) > 0 || name == "uncertainty" || name == "explanations" ||
+        name == "values" ||
         (is_table() && std::ranges::count(own_columns_, name, &data::TableColumn::name) > 0);
     return is_own ? "input_" + name : name;
   }

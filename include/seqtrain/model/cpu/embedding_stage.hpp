@@ -65,10 +65,11 @@ class EmbeddingStage {
     float* const normalized = keeps_sum() ? scratch.wide : sums;
     T* const embedded = projection_ ? embedded_.data() + place * size() : input;
     embeddings_.add_up(ids_.data() + row, count, size(), sums);
-    kernels::norm_and_drop<T>(sums, embeddings_.norm.weights(), dropout_, index_of(row),
-                              {normalized, embedded, keeps_ ? normal_.data() + row * size() : nullptr,
-                               keeps_ ? inverse_.data() + row : nullptr},
-                              count, size());
+    kernels::norm_and_drop<T>(
+        sums, embeddings_.norm.weights(), dropout_, index_of(row),
+        {normalized, embedded, keeps_ ? normal_.data() + row * size() : nullptr,
+         keeps_ ? inverse_.data() + row : nullptr},
+        count, size());
     if (!projection_) return;
     const std::size_t hidden = projection_->out();
     scratch.reduced->drop_at(adapters_, row);

@@ -249,7 +249,7 @@ class Encoder {
   std::vector<Layer<T>> layers_;
   DropoutRates rates_;
   Pooling pooling_;
-  std::int64_t padding_id_;  // see `EncoderParts`
+  std::int64_t padding_id_;    // see `EncoderParts`
   bool drops_inputs_ = false;  // adapters' inputs have dropout
   // The count of the weights' changes at the last backward pass. While the count is the same, the
   // gradients may have been applied in a way that nobody counts, so each pass packs the weights.

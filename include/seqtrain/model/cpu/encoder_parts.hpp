@@ -115,7 +115,7 @@ struct EncoderParts {
   std::optional<DistanceBias> distances = {};    ///< added to all layers' scores
   std::optional<DistanceParts<T>> vectors = {};  ///< vectors of distances, multiplied by q and k
   DropoutRates dropout = {};
-  Pooling pooling = Pooling::first_token;  ///< what the result is of
+  Pooling pooling = Pooling::first_token;                        ///< what the result is of
   std::optional<Convolution<PackedLinear<T>>> convolution = {};  ///< only predictions use it
   std::int64_t padding_id = -1;  ///< does not count as a text's last token; -1 if all count
 

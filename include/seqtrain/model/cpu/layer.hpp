@@ -96,8 +96,8 @@ class Layer : public LayerTraits {
     if (rotary && !query_norm) rotate(rows, call, 1);
   }
 
-  /// Computes the attention of a sequence by the heads with the keys of `key_head`. Token i's result
-  /// goes to row i of `context`.
+  /// Computes the attention of a sequence by the heads with the keys of `key_head`. Token i's
+  /// result goes to row i of `context`.
   void attend(const LayerRows<T>& rows, std::size_t key_head, const AttentionCall& call, T* context,
               const Scratch<T>& scratch) const {
     const HeadRows of = query_norm ? normalized(rows, key_head, call, scratch.heads)

@@ -11,7 +11,7 @@ struct NormTensors {
   at::Tensor gamma, beta;      ///< [hidden]; beta is zeros if the norm has none
   at::Tensor d_gamma, d_beta;  ///< d_beta is undefined if the norm has no beta
   double eps;
-  bool centers = true;         ///< see `kernels::LayerNormWeights`
+  bool centers = true;  ///< see `kernels::LayerNormWeights`
 
   [[nodiscard]] kernels::LayerNormWeights weights() const {
     return {gamma.const_data_ptr<float>(), beta.const_data_ptr<float>(), static_cast<float>(eps),

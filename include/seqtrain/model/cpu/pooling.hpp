@@ -68,11 +68,11 @@ inline std::vector<std::size_t> last_tokens_of(const data::Batch& batch, std::in
   return result;
 }
 
-/// Copies the state of each sequence's token with the number `last` to `result` [sequences, hidden].
-/// `states` [rows, hidden] begin at the run's first row.
+/// Copies the state of each sequence's token with the number `last` to `result` [sequences,
+/// hidden]. `states` [rows, hidden] begin at the run's first row.
 inline void take_last(const Layout& layout, const Layout::Run& run,
-                      const std::vector<std::size_t>& last, const float* states,
-                      std::size_t hidden, float* result) {
+                      const std::vector<std::size_t>& last, const float* states, std::size_t hidden,
+                      float* result) {
   layout.for_each_sequence(run, [&](const Layout::Sequence& sequence, std::size_t s, std::size_t) {
     std::copy_n(states + (sequence.row - run.row + last[s]) * hidden, hidden, result + s * hidden);
   });

@@ -80,8 +80,8 @@ class Names {
   add("a LayerNorm before the first layer",
       all.first_norm && all.first_norm->kind == LayerNorm::Kind::mean_and_variance);
   for (const LayerParts& layer : all.layers) {
-    detail::for_each_unusual_form(
-        layer, [&](std::string_view name, bool holds) { add(name, holds); });
+    detail::for_each_unusual_form(layer,
+                                  [&](std::string_view name, bool holds) { add(name, holds); });
   }
   return add.joined();
 }

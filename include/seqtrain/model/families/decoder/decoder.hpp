@@ -189,10 +189,9 @@ class DecoderEncoder {
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     if (scale_ != 1 || !only_by_operators(layers_).empty()) return {};
-    auto parts = cpu::encoder<T>({.word = cpu::table(words_),
-                                  .norm = cpu::norm(*layers_.first_norm),
-                                  .keeps_sum = true},
-                                 layers_);
+    auto parts = cpu::encoder<T>(
+        {.word = cpu::table(words_), .norm = cpu::norm(*layers_.first_norm), .keeps_sum = true},
+        layers_);
     if (parts) parts->padding_id = padding_id_;
     return parts;
   }
