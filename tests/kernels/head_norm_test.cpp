@@ -11,10 +11,10 @@
 namespace seqtrain::kernels {
 namespace {
 
-constexpr float eps = 1e-3F;
-constexpr std::size_t rows = 3, n = 32, ld_x = 40, ld_y = 36;
+constexpr float head_eps = 1e-3F;
+constexpr std::size_t head_rows = 3, head_columns = 32, ld_x = 40, ld_y = 36;
 
-std::vector<float> numbers(std::uint64_t seed, std::size_t count) {
+std::vector<float> head_numbers(std::uint64_t seed, std::size_t count) {
   const random::Stream stream{seed, random::Purpose::data};
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = 2 * random::to_float(stream.at(i)) - 1;
@@ -25,11 +25,11 @@ std::vector<float> numbers(std::uint64_t seed, std::size_t count) {
 double objective(const std::vector<float>& x, const std::vector<float>& gamma,
                  const std::vector<float>& weights) {
   double sum = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
+  for (std::size_t row = 0; row < head_rows; ++row) {
     double squares = 0;
-    for (std::size_t i = 0; i < n; ++i) squares += std::pow(x[row * ld_x + i], 2);
-    const double inverse = 1 / std::sqrt(squares / n + eps);
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < head_columns; ++i) squares += std::pow(x[row * ld_x + i], 2);
+    const double inverse = 1 / std::sqrt(squares / head_columns + head_eps);
+    for (std::size_t i = 0; i < head_columns; ++i) {
       sum += x[row * ld_x + i] * inverse * gamma[i] * weights[row * ld_y + i];
     }
   }
@@ -37,18 +37,18 @@ double objective(const std::vector<float>& x, const std::vector<float>& gamma,
 }
 
 TEST(HeadNorm, BothPassesAgreeWithTheFormula) {
-  std::vector<float> x = numbers(1, rows * ld_x), gamma = numbers(2, n);
-  const std::vector<float> weights = numbers(3, rows * ld_y), before = x;
-  const LayerNormWeights norm{gamma.data(), nullptr, eps, false};
-  std::vector<float> y(rows * ld_y);
-  normalize_head(x.data(), ld_x, norm, y.data(), ld_y, rows, n);
+  std::vector<float> x = head_numbers(1, head_rows * ld_x), gamma = head_numbers(2, head_columns);
+  const std::vector<float> weights = head_numbers(3, head_rows * ld_y), before = x;
+  const LayerNormWeights norm{gamma.data(), nullptr, head_eps, false};
+  std::vector<float> y(head_rows * ld_y);
+  normalize_head(x.data(), ld_x, norm, y.data(), ld_y, head_rows, head_columns);
   double sum = 0;
   for (std::size_t i = 0; i < y.size(); ++i) sum += static_cast<double>(y[i]) * weights[i];
   EXPECT_NEAR(sum, objective(x, gamma, weights), 1e-5);
 
-  std::vector<float> gradient = x, d_gamma(n);
-  normalize_head_backward(gradient.data(), ld_x, norm, weights.data(), ld_y, d_gamma.data(), rows,
-                          n);
+  std::vector<float> gradient = x, d_gamma(head_columns);
+  normalize_head_backward(gradient.data(), ld_x, norm, weights.data(), ld_y, d_gamma.data(),
+                          head_rows, head_columns);
   constexpr float h = 1.0F / 1024;
   const auto slope = [&](float& value) {
     const float old = value;
@@ -59,13 +59,14 @@ TEST(HeadNorm, BothPassesAgreeWithTheFormula) {
     value = old;
     return (above - below) / (2.0 * h);
   };
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t row = 0; row < rows; ++row) {
+  for (std::size_t i = 0; i < head_columns; ++i) {
+    for (std::size_t row = 0; row < head_rows; ++row) {
       EXPECT_NEAR(gradient[row * ld_x + i], slope(x[row * ld_x + i]), 1e-4);
     }
     EXPECT_NEAR(d_gamma[i], slope(gamma[i]), 1e-4);
   }
-  for (std::size_t i = n; i < ld_x; ++i) EXPECT_EQ(gradient[i], before[i]);  // beside the head
+  for (std::size_t i = head_columns; i < ld_x; ++i)
+    EXPECT_EQ(gradient[i], before[i]);  // beside the head
 }
 
 }  // namespace

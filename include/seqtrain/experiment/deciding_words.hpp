@@ -54,14 +54,14 @@ static_assert(predict::Predictor<RunPredictor>);
 [[nodiscard]] inline std::function<std::optional<predict::Explanation>(const data::Example&)>
 deciding_words(const text::AnyTokenizer& tokenizer, model::AnyClassifier& model, predict::Task task,
                std::size_t max_length) {
-  static constexpr std::size_t most_passes = 100;   // half as many as `predict --explain` has
-  static constexpr std::size_t most_ids = 1 << 14;  // in all passes of a text
   const auto by = std::make_shared<const RunPredictor>(tokenizer, model, std::move(task));
   return [by, max_length](const auto& example) -> std::optional<predict::Explanation> {
+    constexpr std::size_t most_passes = 100;   // half as many as `predict --explain` has
+    constexpr std::size_t most_ids = 1 << 14;  // in all passes of a text
     try {
       const auto encoded = by->encode(example.text, example.text_pair, max_length);
       const predict::ExplainOptions options{
-          .passes = std::min(most_passes, most_ids / encoded.input_ids.size())};
+          .passes = std::min<std::size_t>(most_passes, most_ids / encoded.input_ids.size())};
       if (options.passes < predict::ExplainOptions::fewest) return {};
       const auto logits = by->predict(std::span{&encoded, 1});
       const auto prediction =

@@ -103,6 +103,7 @@ template <class T>
                                                      const EncoderLayers& all) {
   if (!only_by_operators(all).empty()) return {};
   if (all.first_norm && !embeddings.keeps_sum) return {};
+  if (embeddings.keeps_sum && all.dropout.embeddings != 0) return {};
   EncoderParts<T> result{.embeddings = std::move(embeddings),
                          .layers = {},
                          .order = all.order,

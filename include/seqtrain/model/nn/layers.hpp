@@ -282,8 +282,8 @@ struct LayerTraits {
   double score_cap = 0;       ///< scores stay below it, by tanh; 0 if they may be of any size
 };
 
-/// The parts of a layer, from which `cpu::Layer` and `packed::Layer` are made. The members after
-/// `bias` are computed by operators alone.
+/// The parts of a layer, from which `cpu::Layer` and `packed::Layer` are made. `only_by_operators`
+/// and `not_packed` tell which of them these backends do not compute.
 struct LayerParts {
   LayerTraits traits;
   /// The linear layers of queries, keys and values, or one of all three.
