@@ -7,7 +7,6 @@ cd "$(dirname "$0")/.."
 source tools/tally.sh
 tally "each header alone, long tests and scripts" tools/test.sh checks
 tally "GCC, users' mistakes and installations" tools/test.sh gcc
-tally "AddressSanitizer and UndefinedBehaviorSanitizer" tools/test.sh asan
+tally "AddressSanitizer and UndefinedBehaviorSanitizer, with fuzzing" tools/test.sh asan
 tally "ThreadSanitizer" tools/test.sh tsan
-tally "fuzzing" tools/test.sh fuzz
 tally_end
