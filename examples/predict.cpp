@@ -81,26 +81,26 @@ void predict_records(const cli::PredictTask& task) {
       cli::choose_diverse(records, task.size, embedder,
                           flags.diverse_options(embedder.max_length(), embedder.usual_length()));
     }
-    const auto answer = [&]<class P>(const P& by) {
-      const predict::Watched<P> watched{by, reference.has_value()};
-      const auto done = cli::answer_records(records, task.size, watched, flags, options);
-      if (reference && done.records > done.wrong) {
-        cli::tell_drift(cli::drift_from({.reference = reference->open(),
-                                         .reference_name = flags.reference_file,
-                                         .max_length = options.max_length,
-                                         .batch_size = options.window.batch_size,
-                                         .threads = static_cast<std::size_t>(flags.threads)},
-                                        by, model, watched, flags.input_name()),
-                        by.task(), flags.drift_file);
-      }
-      return done;
+    if (compared_with) {
+      const predict::Compared compared{predictor, *compared_with};
+      const auto done = cli::answer_records(records, task.size, compared, flags, options);
+      std::cerr << name(model.precision()) << " compared with " << name(other->precision()) << ": "
+                << compared.comparison().text() << '\n';
+      return cli::check_answered(done, flags);
+    }
+    const predict::Watched watched{predictor, reference.has_value()};
+    const auto done = cli::answer_records(records, task.size, watched, flags, options);
+    const auto tell_drift = [&] {
+      if (!reference || done.answered == 0) return;
+      cli::tell_drift(cli::drift_from({.reference = reference->open(),
+                                       .reference_name = flags.reference_name,
+                                       .max_length = options.max_length,
+                                       .batch_size = options.window.batch_size,
+                                       .threads = static_cast<std::size_t>(flags.threads)},
+                                      predictor, model, watched, flags.input_name()),
+                      predictor.task(), flags.drift_file);
     };
-    if (!compared_with) return cli::check_answered(answer(predictor), flags);
-    const predict::Compared compared{predictor, *compared_with};
-    const auto done = answer(compared);
-    std::cerr << name(model.precision()) << " compared with " << name(other->precision()) << ": "
-              << compared.comparison().text() << '\n';
-    cli::check_answered(done, flags);
+    cli::check_answered_after(tell_drift, done, flags);
   };
   if (!flags.zero_shot()) return predict(model, other);
   const auto batch_size = static_cast<std::size_t>(flags.batch_size);
@@ -123,6 +123,7 @@ int predict_main(int argc, char** argv) {
       return found.base;
     };
     if (!flags.reference_file.empty()) {
+      flags.reference_name = flags.reference_file;
       flags.reference_file = storage::fetch(flags.reference_file, storages).string();
     }
     if (flags.reads_stdin()) {

@@ -24,7 +24,7 @@ std::vector<DomainText> two_domains(std::size_t count, const std::string& second
 double area_of(const std::vector<DomainText>& texts) {
   std::vector<bool> is_second;
   for (const auto& text : texts) is_second.push_back(text.is_second);
-  return metrics::roc_auc(domain_scores(texts), is_second).area;
+  return metrics::roc_auc(domain_scores(texts).scores, is_second).area;
 }
 
 TEST(DomainClassifier, TellsDomainsApart) {
@@ -46,12 +46,22 @@ TEST(DomainClassifier, KnowsNoTextThatItJudges) {
 
 TEST(DomainClassifier, IsEqualForAnyNumberOfThreads) {
   const auto texts = two_domains(80, "soups");
-  EXPECT_EQ(domain_scores(texts, 1), domain_scores(texts, 3));
+  EXPECT_EQ(domain_scores(texts, 1).scores, domain_scores(texts, 3).scores);
 }
 
 TEST(DomainClassifier, NeedsTextsOfBothDomainsInEachFold) {
-  EXPECT_TRUE(domain_scores({}).empty());
-  EXPECT_TRUE(domain_scores(std::vector<DomainText>(50, {.text = "soup"})).empty());
+  EXPECT_TRUE(domain_scores({}).scores.empty());
+  const auto equal = domain_scores(std::vector<DomainText>(50, {.text = "soup"}));
+  EXPECT_TRUE(equal.scores.empty());
+  EXPECT_EQ(equal.problem, "too few different texts to tell");
+}
+
+TEST(DomainClassifier, NeedsWords) {
+  std::vector<DomainText> texts;
+  for (std::size_t i = 1; i < 200; ++i) {
+    texts.push_back({.text = std::string(i, ' '), .pair = std::nullopt, .is_second = i % 2 == 0});
+  }
+  EXPECT_EQ(domain_scores(texts).problem, "too few words to tell");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -38,6 +39,13 @@ TEST(RocAucOfScores, NeedsBothClasses) {
   EXPECT_TRUE(std::isnan(roc_auc(std::vector<double>{1, 2}, {true, true}).area));
   EXPECT_TRUE(std::isnan(roc_auc({}, {}).area));
   EXPECT_DOUBLE_EQ(roc_auc(std::vector<double>{1, 2}, {false, true}).area, 1);
+}
+
+TEST(RocAucOfScores, IsUndefinedIfAScoreIs) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(
+      std::isnan(roc_auc(std::vector<double>{1, none, 2, 0}, {true, true, false, false}).area));
+  EXPECT_TRUE(std::isnan(roc_auc(std::vector<double>{none, none}, {true, false}).area));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <seqtrain/metrics/stability_index.hpp>
 
+#include "support/problem_of.hpp"
+
 namespace seqtrain::metrics {
 namespace {
 
@@ -19,6 +21,13 @@ TEST(StabilityIndexOfShares, FollowsItsFormula) {
 TEST(StabilityIndexOfShares, IsFiniteForAShareOfNothing) {
   EXPECT_NEAR(stability_index(Shares{1, 0}, Shares{0.5, 0.5}),
               -0.5 * std::log(0.5) + (0.5 - 1e-4) * std::log(0.5 / 1e-4), 1e-12);
+}
+
+TEST(StabilityIndexOfShares, NeedsTheSameBins) {
+  EXPECT_EQ(tests::problem_of([] {
+              (void)stability_index(Shares{0.5, 0.5}, Shares{1});
+            }),
+            "stability index of 2 and 1 shares");
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +13,7 @@
 #include <seqtrain/predict/drift.hpp>
 
 #include "support/fake_predictor.hpp"
+#include "support/letter_tokenizer.hpp"
 
 namespace seqtrain::predict {
 namespace {
@@ -52,7 +56,7 @@ TEST(DriftOfFiles, FindsNoneBetweenEqualOnes) {
   const auto drift =
       drift_of(sample_with("Soup", 0), sample_with("Soup", 0), {.labels = {"a", "b"}});
   EXPECT_TRUE(drift.words.empty());
-  EXPECT_EQ(reading_of(drift.domain), "no difference found");
+  EXPECT_EQ(domain_reading(drift), "no difference found");
 }
 
 TEST(DriftOfFiles, NeedsEnoughTextsForAClassifier) {
@@ -64,7 +68,7 @@ TEST(DriftOfFiles, NeedsEnoughTextsForAClassifier) {
   EXPECT_TRUE(drift.words.empty());
   EXPECT_TRUE(std::isnan(drift.domain.area));
   EXPECT_TRUE(std::isnan(drift.stability_index));
-  EXPECT_EQ(reading_of(drift.domain), "too few texts to tell");
+  EXPECT_EQ(domain_reading(drift), "too few texts to tell");
   const auto json = json::Document::parse(to_json(drift, number), "drift");
   EXPECT_FALSE(json.root().find("domain_classifier").has_value());
 }
@@ -92,6 +96,48 @@ TEST(FactsOfAFile, CountTokensAndCharacters) {
   EXPECT_DOUBLE_EQ(facts.characters, 4);
   EXPECT_NEAR(facts.tokens_a_word, 8 / 3.0, 1e-12);  // a token is a byte
   EXPECT_EQ(facts.texts, 2U);
+}
+
+TEST(DriftOfFiles, SaysWhyEqualTextsHaveNoClassifier) {
+  TextSample equal;
+  for (int i = 0; i < 200; ++i) equal.add("a soup", {});
+  const auto drift = drift_of(equal, sample_with("x", 0), {.labels = {"a", "b"}});
+  EXPECT_TRUE(std::isnan(drift.domain.area));
+  EXPECT_EQ(domain_reading(drift), "too few different texts to tell");
+}
+
+TEST(DriftOfFiles, HasTheMeanOfEachValue) {
+  const Task targets{.labels = {"v", "a"}, .problem_type = ProblemType::regression};
+  const Drift drift{.reference = {.name = "a", .means = {1, 2}}, .current = {.name = "b"}};
+  const auto json = json::Document::parse(to_json(drift, targets), "drift");
+  EXPECT_EQ(json.root().at("reference").at("mean_values").at("a").number(), 2);
+  EXPECT_FALSE(json.root().at("current").find("mean_values").has_value());
+  const Task one{.labels = {"v"}, .problem_type = ProblemType::regression};
+  const auto single = json::Document::parse(to_json({.current = {.means = {3}}}, one), "drift");
+  EXPECT_EQ(single.root().at("current").at("mean_value").number(), 3);
+}
+
+TEST(DriftOfFiles, HasNoIndexForAClassifierWithOneOutput) {
+  const Task reranker{.labels = {"LABEL_0"}};
+  EXPECT_TRUE(
+      std::isnan(drift_of(sample_with("a", 0), sample_with("a", 0), reranker).stability_index));
+}
+
+/// A tokenizer without special tokens.
+struct BareTokenizer : tests::LetterTokenizer {
+  std::size_t encode(std::string_view text, std::optional<std::string_view>, text::EncodeOptions,
+                     Scratch&, std::vector<text::Id>& out) const {
+    for (const char c : text) out.push_back(static_cast<unsigned char>(c));
+    return text.size();
+  }
+};
+
+TEST(FactsOfAFile, NeedNoSpecialTokens) {
+  TextSample sample;
+  sample.add("ab cd", {});
+  sample.add("", "x");
+  const tests::FakePredictor model{.encode_ = predict::TextEncoder{BareTokenizer{}}};
+  EXPECT_DOUBLE_EQ(facts_of(sample, {}, model, "f").tokens_a_word, 2.5);
 }
 
 }  // namespace

@@ -65,5 +65,40 @@ TEST(PredictedLabelsOfTexts, LeaveOutWhatIsNotFinite) {
   EXPECT_EQ(watched.labels().texts(), 1U);
 }
 
+TEST(PredictedLabelsOfTexts, HaveTheMeanOfEachValue) {
+  metrics::Logits logits(2, 2);
+  logits << 1, 5, 2, 7;
+  PredictedLabels values;
+  const Task targets{.labels = {"v", "a"}, .problem_type = ProblemType::regression};
+  values.add(metrics::Logits(0, 2), targets);
+  EXPECT_TRUE(values.means().empty());
+  values.add(logits, targets);
+  EXPECT_EQ(values.means(), (std::vector<double>{1.5, 6}));
+  EXPECT_TRUE(values.shares().empty());
+}
+
+TEST(PredictedLabelsOfTexts, HaveTheMeanScoreOfOneOutput) {
+  metrics::Logits logits(2, 1);
+  logits << 0, 2;
+  PredictedLabels identity, sigmoid;
+  identity.add(logits, {.labels = {"LABEL_0"}, .one_output = OneOutput::identity});
+  EXPECT_EQ(identity.means(), std::vector<double>{1});
+  sigmoid.add(logits.topRows(1), {.labels = {"LABEL_0"}});
+  EXPECT_EQ(sigmoid.means(), std::vector<double>{0.5});
+}
+
+TEST(TextSample, SaysWhichPlaceATextGets) {
+  TextSample sample;
+  for (std::size_t i = 0; i < 2 * TextSample::most_texts; ++i) {
+    const auto place = sample.next_place();
+    sample.add(std::to_string(i), {});
+    if (place) {
+      ASSERT_EQ(sample.texts()[*place].text, std::to_string(i));
+    } else {
+      ASSERT_GE(i, TextSample::most_texts);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace seqtrain::predict

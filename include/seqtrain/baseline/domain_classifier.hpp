@@ -7,10 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/baseline/model.hpp>
-#include <seqtrain/core/error.hpp>
+#include <seqtrain/baseline/tfidf_builder.hpp>
 #include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/core/random.hpp>
 
@@ -40,13 +41,18 @@ namespace detail {
 
 }  // namespace detail
 
+/// How surely texts belong to the second of two domains.
+struct DomainScores {
+  std::vector<double> scores = {};  ///< a logit for each text, or empty
+  std::string_view problem = {};    ///< why there are no scores; "" if there are some
+};
+
 /// Returns for each text how surely it belongs to the second domain, as a logit: that of a linear
 /// model of TF-IDF weights (see `Learner`), which has been trained on the texts of the other folds.
-/// The scores do not depend on the number of threads. They are empty if a fold has no texts of a
+/// The scores do not depend on the number of threads. There are none if a fold has no texts of a
 /// domain to train on, or no words.
-[[nodiscard]] inline std::vector<double> domain_scores(std::span<const DomainText> texts,
-                                                       std::size_t threads = 1,
-                                                       std::size_t folds = 5) {
+[[nodiscard]] inline DomainScores domain_scores(std::span<const DomainText> texts,
+                                                std::size_t threads = 1, std::size_t folds = 5) {
   std::vector<double> scores(texts.size());
   std::vector<std::size_t> fold_of(texts.size());
   std::vector<std::size_t> in_fold[2];
@@ -58,7 +64,9 @@ namespace detail {
   for (const auto& counts : in_fold) {
     std::size_t all = 0;
     for (const std::size_t count : counts) all += count;
-    if (std::ranges::any_of(counts, [&](std::size_t count) { return count == all; })) return {};
+    if (std::ranges::any_of(counts, [&](std::size_t count) { return count == all; })) {
+      return {.problem = "too few different texts to tell"};
+    }
   }
   for (std::size_t fold = 0; fold < folds; ++fold) {
     Learner learner{{.name = "texts of two files", .threads = threads}};
@@ -71,8 +79,8 @@ namespace detail {
     std::optional<Model> model;
     try {
       model.emplace(learner.learn());
-    } catch (const InputError&) {
-      return {};
+    } catch (const NoTerms&) {
+      return {.problem = "too few words to tell"};
     }
     run_parallel(threads, threads, [&](std::size_t strand) {
       auto scratch = model->scratch();
@@ -86,7 +94,7 @@ namespace detail {
       }
     });
   }
-  return scores;
+  return {.scores = std::move(scores)};
 }
 
 }  // namespace seqtrain::baseline

@@ -104,7 +104,7 @@ class Learner {
   /// Returns the number of examples that were added.
   [[nodiscard]] std::size_t examples() const { return examples_; }
 
-  /// Returns the model. Throws `InputError` if no text has a word.
+  /// Returns the model. Throws `NoTerms` if no text has a word.
   [[nodiscard]] Model learn();
 
  private:

@@ -13,9 +13,16 @@
 #include <seqtrain/baseline/term_table.hpp>
 #include <seqtrain/baseline/terms.hpp>
 #include <seqtrain/baseline/tfidf.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
 
 namespace seqtrain::baseline {
+
+/// Says that no text has a term.
+class NoTerms : public InputError {
+ public:
+  using InputError::InputError;
+};
 
 /// Options of `TfidfBuilder`.
 struct TfidfOptions {
@@ -41,7 +48,7 @@ class TfidfBuilder {
   }
 
   /// Returns what makes rows of other texts, and moves the rows of the texts that were added to
-  /// `rows`. Throws `InputError` if no text has a term.
+  /// `rows`. Throws `NoTerms` if no text has a term.
   [[nodiscard]] Tfidf finish(SparseRows& rows);
 
  private:

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -112,7 +113,7 @@ predict::StreamProgress answer_records(AnyRecords& records, std::int64_t size, c
 /// Writes to stderr how many texts get no label. Throws `InputError` if records are wrong.
 inline void check_answered(const predict::StreamProgress& done, const PredictFlags& flags) {
   if (flags.min_score > 0) {
-    std::cerr << done.abstained << " of " << done.records - done.wrong
+    std::cerr << done.abstained << " of " << done.answered
               << " texts get no label: their best score is below " << flag_text(flags.min_score)
               << '\n';
   }
@@ -121,6 +122,21 @@ inline void check_answered(const predict::StreamProgress& done, const PredictFla
       std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
       {.object = flags.input_name()},
       "their answers say why"};
+}
+
+/// Calls `tell`, which says more about the answers, and then `check_answered`, also if `tell`
+/// throws. If both throw, the message of `tell` is written to stderr.
+template <class Tell>
+void check_answered_after(const Tell& tell, const predict::StreamProgress& done,
+                          const PredictFlags& flags) {
+  try {
+    tell();
+  } catch (const std::exception& error) {
+    if (done.wrong > 0) std::cerr << error.what() << '\n';
+    check_answered(done, flags);
+    throw;
+  }
+  check_answered(done, flags);
 }
 
 }  // namespace seqtrain::cli

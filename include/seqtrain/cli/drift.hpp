@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <iostream>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +62,23 @@ namespace detail {
   return rest == 0 ? text : text + "    and " + std::to_string(rest) + " labels that differ less\n";
 }
 
+/// Returns the means of the predicted values as lines: one, or one for each of several values.
+[[nodiscard]] inline std::string value_lines(const predict::Drift& drift,
+                                             const predict::Task& task) {
+  const auto& before = drift.reference.means;
+  const auto& now = drift.current.means;
+  if (before.empty() || before.size() != now.size()) return {};
+  if (!predict::has_several_values(task)) {
+    return "  mean of the predicted values: " + change(before[0], now[0], 3) + '\n';
+  }
+  std::string text = "  means of the predicted values:\n";
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    text += "    " + shown(predict::label_name(task.labels, i)) + "  " +
+            change(before[i], now[i], 3) + '\n';
+  }
+  return text;
+}
+
 }  // namespace detail
 
 /// Returns the differences of two files as lines for people.
@@ -72,7 +88,7 @@ namespace detail {
   const predict::FileFacts& now = drift.current;
   std::string text = "From " + before.name + " (" + detail::count_text(before) + ") to " +
                      now.name + " (" + detail::count_text(now) + "):\n";
-  const std::string reading{predict::reading_of(drift.domain)};
+  const std::string reading{predict::domain_reading(drift)};
   text += "  domain classifier: ";
   text += std::isnan(drift.domain.area)
               ? reading + '\n'
@@ -82,11 +98,7 @@ namespace detail {
   if (!std::isnan(before.tokens_a_word + now.tokens_a_word)) {
     text += "  tokens a word: " + detail::change(before.tokens_a_word, now.tokens_a_word, 2) + '\n';
   }
-  if (task.problem_type == ProblemType::regression && !task.embeds()) {
-    text +=
-        "  mean of the predicted values: " + detail::change(before.mean_value, now.mean_value, 3) +
-        '\n';
-  }
+  text += detail::value_lines(drift, task);
   if (!std::isnan(drift.stability_index)) {
     text += "  predicted labels: population stability index " +
             log::fixed(drift.stability_index, 3) + ", " +
@@ -104,13 +116,35 @@ namespace detail {
   return text;
 }
 
-/// Reads all records, and samples their texts. Wrong records are left out.
-[[nodiscard]] inline predict::TextSample sample_of(AnyRecords records) {
-  predict::TextSample sample;
+/// A sample of the texts of a file.
+struct EncodedSample {
+  predict::TextSample texts = {};
+  std::vector<predict::Encoded> ids =
+      {};  ///< [sampled texts] for the model, unless it embeds texts
+};
+
+/// Reads all records, and samples their texts. Wrong records are left out, and so are sampled ones
+/// that `predictor` cannot encode.
+template <predict::Predictor P>
+[[nodiscard]] EncodedSample sample_of(AnyRecords records, const P& predictor,
+                                      std::size_t max_length) {
+  EncodedSample sample;
   const auto visit = [&](const data::Example& example) {
-    if (text::is_valid_utf8(example.text) && text::is_valid_utf8(example.text_pair.value_or(""))) {
-      sample.add(example.text, example.text_pair);
+    const std::string_view first = example.text;
+    const auto& pair = example.text_pair;
+    if (!text::is_valid_utf8(first) || !text::is_valid_utf8(pair.value_or(""))) return;
+    const auto place = sample.texts.next_place();
+    if (place && !predictor.task().embeds()) {
+      predict::Encoded ids;
+      try {
+        ids = predictor.encode(first, pair, max_length);
+      } catch (const InputError&) {
+        return;
+      }
+      sample.ids.resize(std::max(sample.ids.size(), *place + 1));
+      sample.ids[*place] = std::move(ids);
     }
+    sample.texts.add(first, pair);
   };
   const auto ignore = [](const auto&...) {};
   std::visit(
@@ -120,6 +154,19 @@ namespace detail {
       },
       records);
   return sample;
+}
+
+/// Returns what a model predicts for texts.
+template <predict::Predictor P>
+[[nodiscard]] predict::PredictedLabels labels_of(const P& predictor,
+                                                 std::span<const predict::Encoded> texts,
+                                                 std::size_t batch_size) {
+  predict::PredictedLabels labels;
+  for (std::size_t begin = 0; begin < texts.size(); begin += batch_size) {
+    const auto batch = texts.subspan(begin, std::min(batch_size, texts.size() - begin));
+    labels.add(predict::logits_of(predictor, batch, nullptr), predictor.task());
+  }
+  return labels;
 }
 
 /// The files that are compared, and how.
@@ -136,26 +183,15 @@ struct DriftTask {
 template <predict::Predictor P, predict::Predictor M>
 [[nodiscard]] predict::Drift drift_from(DriftTask task, const P& predictor, const M& model,
                                         const predict::Watched<P>& watched, std::string name) {
-  const auto sample = sample_of(std::move(task.reference));
-  if (sample.seen() == 0 || watched.sample().seen() == 0) {
+  const auto sample = sample_of(std::move(task.reference), predictor, task.max_length);
+  if (sample.texts.seen() == 0 || watched.sample().seen() == 0) {
     throw InputError{"has no text to compare",
-                     {.object = sample.seen() == 0 ? task.reference_name : name}};
+                     {.object = sample.texts.seen() == 0 ? task.reference_name : name}};
   }
-  predict::PredictedLabels labels;
-  std::vector<predict::Encoded> batch;
-  const auto add_batch = [&] {
-    if (!batch.empty()) labels.add(predict::logits_of(predictor, batch, nullptr), predictor.task());
-    batch.clear();
-  };
-  for (const auto& [text, pair] : sample.texts()) {
-    std::optional<std::string_view> second;
-    if (pair) second = *pair;
-    batch.push_back(predictor.encode(text, second, task.max_length));
-    if (batch.size() == task.batch_size) add_batch();
-  }
-  add_batch();
+  const auto labels = labels_of(predictor, sample.ids, task.batch_size);
   return predict::compare(
-      sample, predict::facts_of(sample, labels, model, task.reference_name), watched.sample(),
+      sample.texts, predict::facts_of(sample.texts, labels, model, task.reference_name),
+      watched.sample(),
       predict::facts_of(watched.sample(), watched.labels(), model, std::move(name)),
       predictor.task(), task.threads);
 }

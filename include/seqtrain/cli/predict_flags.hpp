@@ -63,6 +63,8 @@ struct PredictFlags {
   std::string device = "auto";
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
 
+  /// Not a flag: the name that `reference_file` has in messages.
+  std::string reference_name = "";
   /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
   data::OpenFile open = nullptr;
   /// Not a flag: the function that creates Parquet files, or null.
@@ -317,6 +319,17 @@ struct PredictFlags {
     cli::require(!embed || compare.empty(), "compare", problem);
   }
 
+  /// Tells whether two names are those of one file, which need not exist.
+  [[nodiscard]] static bool is_one_file(const std::string& a, const std::string& b) {
+    if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+    std::error_code none;
+    if (std::filesystem::equivalent(a, b, none)) return true;
+    const auto whole = [&](const std::string& name) {
+      return std::filesystem::weakly_canonical(std::filesystem::absolute(name, none), none);
+    };
+    return !whole(a).empty() && whole(a) == whole(b);
+  }
+
   /// Throws `InputError` that names a flag which does not go with `--reference-file`, or needs it.
   void require_reference() const {
     const bool given = !reference_file.empty();
@@ -333,6 +346,15 @@ struct PredictFlags {
                  "does not go with --most-diverse, which answers a choice of texts");
     const std::filesystem::path place{drift_file};
     std::error_code none;
+    cli::require(!is_one_file(output_file, reference_file), "output-file",
+                 "is the --reference-file, which is read after the answers are written");
+    for (const auto& [other, its_name] :
+         {std::pair{file, "the input"}, std::pair{reference_file, "the --reference-file"},
+          std::pair{output_file, "the --output-file"}}) {
+      cli::require(!is_one_file(drift_file, other), "drift-file",
+                   std::string{"is "} + its_name + ": name another");
+    }
+    cli::require(!std::filesystem::is_directory(place, none), "drift-file", "is a directory");
     cli::require(
         !place.has_parent_path() || std::filesystem::is_directory(place.parent_path(), none),
         "drift-file", "is in a directory that does not exist: " + place.parent_path().string());

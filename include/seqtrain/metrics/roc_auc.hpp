@@ -12,7 +12,8 @@ namespace seqtrain::metrics {
 
 /// The area under the receiver operating characteristic.
 struct RocAuc {
-  double area = std::numeric_limits<double>::quiet_NaN();  ///< NaN if a class has no score
+  double area =
+      std::numeric_limits<double>::quiet_NaN();  ///< NaN if a class has no score, or one is NaN
   double standard_error = std::numeric_limits<double>::quiet_NaN();  ///< Hanley and McNeil 1982
 };
 
@@ -21,6 +22,7 @@ struct RocAuc {
 /// of each score.
 [[nodiscard]] inline RocAuc roc_auc(std::span<const double> scores,
                                     const std::vector<bool>& is_one) {
+  if (std::ranges::any_of(scores, [](double score) { return std::isnan(score); })) return {};
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return scores[i]; });

@@ -176,7 +176,8 @@ struct StreamProgress {
   std::int64_t bytes = 0;      ///< bytes of the input that were read
   std::int64_t records = 0;    ///< records, including wrong ones
   std::int64_t wrong = 0;      ///< records that have an error in place of an answer
-  std::int64_t abstained = 0;  ///< records that get no label
+  std::int64_t answered = 0;   ///< records that the model has answered
+  std::int64_t abstained = 0;  ///< of these, records that get no label
 };
 
 /// Options of a stream of answers.
@@ -226,6 +227,7 @@ class Answers {
   /// Tells whether somebody reads the answers.
   [[nodiscard]] bool wanted() const { return wanted_; }
   [[nodiscard]] std::int64_t wrong() const { return wrong_; }
+  [[nodiscard]] std::int64_t answered() const { return answered_; }
   [[nodiscard]] std::int64_t abstained() const { return abstained_; }
 
   /// Takes the answers of a window. Returns the error that ends the stream, if one does.
@@ -238,6 +240,7 @@ class Answers {
         end = answer.error;
         break;
       }
+      answered_ += answer.error ? 0 : 1;
       abstained_ += answer.abstained ? 1 : 0;
       if (options_->most_uncertain == 0) {
         lines.append(answer.line).append(line_end_);
@@ -267,6 +270,7 @@ class Answers {
   MostUncertain most_uncertain_;
   std::string errors_;
   std::int64_t wrong_ = 0;
+  std::int64_t answered_ = 0;
   std::int64_t abstained_ = 0;
   bool wanted_ = true;
 };
@@ -294,6 +298,7 @@ StreamProgress answer_stream(R& records, const P& predictor, const Write& write,
     return StreamProgress{.bytes = records.bytes(),
                           .records = records.records(),
                           .wrong = answers ? answers->wrong() : 0,
+                          .answered = answers ? answers->answered() : 0,
                           .abstained = answers ? answers->abstained() : 0};
   };
   const auto answer = [&] {

@@ -13,11 +13,13 @@
 #include <vector>
 
 #include <seqtrain/baseline/domain_classifier.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/roc_auc.hpp>
 #include <seqtrain/metrics/stability_index.hpp>
 #include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_sample.hpp>
 #include <seqtrain/predict/words.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
@@ -34,7 +36,7 @@ struct FileFacts {
   double tokens_a_word = 0;         ///< in the sample; NaN if it has no word
   std::uint64_t predicted = 0;      ///< texts for which there are the two below
   std::vector<double> shares = {};  ///< of the texts that have each label by the model
-  double mean_value = 0;            ///< of a regression
+  std::vector<double> means = {};   ///< of the values, if the model predicts values
 };
 
 /// A word with the share of the texts that have it in each of two files.
@@ -50,16 +52,22 @@ struct Drift {
   FileFacts reference;
   FileFacts current;
   metrics::RocAuc domain = {};  ///< of a classifier that tells the files apart
+  /// Why there is no such classifier, and the area is NaN.
+  std::string_view domain_problem = "too few texts to tell";
   double stability_index = std::numeric_limits<double>::quiet_NaN();  ///< of predicted labels
   std::vector<WordDrift> words = {};  ///< the greatest differences first
 };
 
-/// Says in words what the area under the curve of a domain classifier means.
+/// Says in words what the area under the curve of a domain classifier means, which is not NaN.
 [[nodiscard]] inline std::string_view reading_of(const metrics::RocAuc& domain) {
-  if (std::isnan(domain.area)) return "too few texts to tell";
   if (domain.area - 2 * domain.standard_error <= 0.5) return "no difference found";
   if (domain.area < 0.6) return "a small difference";
   return domain.area < 0.8 ? "a clear difference" : "the files are easily told apart";
+}
+
+/// Says in words whether a domain classifier tells the files apart, or why there is none.
+[[nodiscard]] inline std::string_view domain_reading(const Drift& drift) {
+  return std::isnan(drift.domain.area) ? drift.domain_problem : reading_of(drift.domain);
 }
 
 /// Says in words what a population stability index means.
@@ -120,10 +128,9 @@ namespace detail {
   return words;
 }
 
-/// Returns the area under the curve of a cross-validated domain classifier.
-[[nodiscard]] inline metrics::RocAuc domain_auc(const std::vector<SampledText>& reference,
-                                                const std::vector<SampledText>& current,
-                                                std::size_t threads) {
+/// Sets the area under the curve of a cross-validated domain classifier.
+inline void set_domain(Drift& drift, const std::vector<SampledText>& reference,
+                       const std::vector<SampledText>& current, std::size_t threads) {
   std::vector<baseline::DomainText> texts;
   std::vector<bool> is_second;
   for (const auto* sample : {&reference, &current}) {
@@ -132,15 +139,16 @@ namespace detail {
       texts.push_back({text, pair, is_second.back()});
     }
   }
-  const auto scores = baseline::domain_scores(texts, threads);
-  return scores.empty() ? metrics::RocAuc{} : metrics::roc_auc(scores, is_second);
+  const auto [scores, problem] = baseline::domain_scores(texts, threads);
+  drift.domain_problem = problem;
+  if (problem.empty()) drift.domain = metrics::roc_auc(scores, is_second);
 }
 
 /// Returns the stability index of predicted labels: of several labels the greatest of the labels'
-/// own. It is NaN for a regression.
+/// own. It is NaN if the model predicts values, or has answered no text of a file.
 [[nodiscard]] inline double label_stability(const Task& task, const std::vector<double>& reference,
                                             const std::vector<double>& current) {
-  if (task.problem_type == ProblemType::regression || reference.empty() || current.empty()) {
+  if (predicts_values(task) || reference.empty() || current.empty()) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   if (task.problem_type == ProblemType::single_label) {
@@ -160,8 +168,14 @@ inline void append(json::Writer& out, const FileFacts& facts, const Task& task) 
   out.member("sampled", facts.sampled).member("characters", facts.characters);
   if (!std::isnan(facts.tokens_a_word)) out.member("tokens_a_word", facts.tokens_a_word);
   out.member("predicted", facts.predicted);
-  if (task.problem_type == ProblemType::regression) {
-    out.member("mean_value", facts.mean_value);
+  if (has_several_values(task) && !facts.means.empty()) {
+    out.key("mean_values").begin_object();
+    for (std::size_t i = 0; i < facts.means.size(); ++i) {
+      out.member(label_name(task.labels, i), facts.means[i]);
+    }
+    out.end_object();
+  } else if (!facts.means.empty()) {
+    out.member("mean_value", facts.means[0]);
   } else if (!facts.shares.empty()) {
     out.key("labels").begin_object();
     for (std::size_t i = 0; i < facts.shares.size(); ++i) {
@@ -172,18 +186,29 @@ inline void append(json::Writer& out, const FileFacts& facts, const Task& task) 
   out.end_object();
 }
 
+/// Returns the number of ids of a text, special tokens included. It is 0 if the tokenizer has none
+/// for it.
+template <Predictor P>
+[[nodiscard]] std::size_t count_ids(const P& model, std::string_view text) {
+  try {
+    return model.encode(text, {}, std::numeric_limits<std::size_t>::max()).input_ids.size();
+  } catch (const InputError&) {
+    return 0;
+  }
+}
+
 }  // namespace detail
 
 /// Returns the facts about a sample. `model` encodes texts, to count their tokens.
 template <Predictor P>
 [[nodiscard]] FileFacts facts_of(const TextSample& sample, const PredictedLabels& labels,
                                  const P& model, std::string name) {
-  constexpr auto all = std::numeric_limits<std::size_t>::max();
-  const std::size_t special = model.encode("", {}, all).input_ids.size();
+  const std::size_t special = detail::count_ids(model, "");
   std::size_t tokens = 0, words = 0;
   for (const auto& [text, pair] : sample.texts()) {
     words += words_of(text).size();
-    tokens += model.encode(text, {}, all).input_ids.size() - special;
+    const std::size_t ids = detail::count_ids(model, text);
+    tokens += ids - std::min(ids, special);
   }
   return {.name = std::move(name),
           .texts = sample.seen(),
@@ -193,7 +218,7 @@ template <Predictor P>
                                       : static_cast<double>(tokens) / static_cast<double>(words),
           .predicted = labels.texts(),
           .shares = labels.shares(),
-          .mean_value = labels.mean()};
+          .means = labels.means()};
 }
 
 /// The fewest texts of a sample that say something about its file.
@@ -209,7 +234,7 @@ inline constexpr std::size_t fewest_texts_to_compare = 50;
   if (std::min(reference.texts().size(), current.texts().size()) < fewest_texts_to_compare) {
     return drift;
   }
-  drift.domain = detail::domain_auc(reference.texts(), current.texts(), threads);
+  detail::set_domain(drift, reference.texts(), current.texts(), threads);
   drift.words = detail::words_that_differ(reference.texts(), current.texts(), most_words);
   drift.stability_index =
       detail::label_stability(task, drift.reference.shares, drift.current.shares);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/predict/prediction.hpp>
@@ -35,13 +36,20 @@ class TextSample {
 
   void add(std::string_view text, std::optional<std::string_view> pair) {
     characters_ += character_count(text) + (pair ? character_count(*pair) : 0);
-    const std::uint64_t place = draws_.at(seen_) % (seen_ + 1);
+    const auto place = next_place();
     ++seen_;
-    if (texts_.size() < most_texts) {
-      texts_.push_back(cut(text, pair));
-    } else if (place < most_texts) {
-      texts_[place] = cut(text, pair);
-    }
+    if (!place) return;
+    if (*place == texts_.size()) texts_.emplace_back();
+    texts_[*place] = cut(text, pair);
+  }
+
+  /// Returns the place in the sample of the next text that is added, or nothing if the sample does
+  /// not get it.
+  [[nodiscard]] std::optional<std::size_t> next_place() const {
+    if (texts_.size() < most_texts) return texts_.size();
+    const std::uint64_t place = draws_.at(seen_) % (seen_ + 1);
+    if (place >= most_texts) return {};
+    return static_cast<std::size_t>(place);
   }
 
   [[nodiscard]] std::uint64_t seen() const { return seen_; }
@@ -71,25 +79,38 @@ class TextSample {
   std::vector<SampledText> texts_;
 };
 
-/// How often a model predicts each label, or the mean of the values that it predicts.
+/// Tells whether a model predicts values in place of labels: a regression does, and a classifier
+/// with one output, such as a reranker.
+[[nodiscard]] inline bool predicts_values(const Task& task) {
+  if (task.embeds()) return false;
+  return task.problem_type == ProblemType::regression ||
+         (task.problem_type == ProblemType::single_label && task.labels.size() < 2);
+}
+
+/// How often a model predicts each label, or the means of the values that it predicts. The value
+/// of a classifier with one output is its `relevance`.
 class PredictedLabels {
  public:
   void add(const metrics::Logits& logits, const Task& task) {
     if (task.embeds()) return;
     const std::size_t width = std::min(static_cast<std::size_t>(logits.cols()),
                                        std::max<std::size_t>(task.labels.size(), 1));
-    counts_.resize(width);
+    counts_.resize(predicts_values(task) ? 0 : width);
+    sums_.resize(predicts_values(task) ? width : 0);
     for (Eigen::Index row = 0; row < logits.rows(); ++row) {
       const std::span<const float> numbers{logits.row(row).data(), width};
       if (!metrics::all_finite(numbers)) continue;
       ++texts_;
-      if (task.problem_type == ProblemType::regression) sum_ += double{numbers[0]};
-      for (const std::size_t label : chosen(numbers, task)) ++counts_[label];
+      if (predicts_values(task)) {
+        add_values(numbers, task);
+      } else {
+        for (const std::size_t label : chosen(numbers, task)) ++counts_[label];
+      }
     }
   }
 
   [[nodiscard]] std::uint64_t texts() const { return texts_; }
-  /// Returns the share of the texts that have each label.
+  /// Returns the share of the texts that have each label, or nothing if the model predicts values.
   [[nodiscard]] std::vector<double> shares() const {
     std::vector<double> shares;
     for (const std::uint64_t count : counts_) {
@@ -98,14 +119,25 @@ class PredictedLabels {
     }
     return shares;
   }
-  [[nodiscard]] double mean() const {
-    return sum_ / static_cast<double>(std::max<std::uint64_t>(texts_, 1));
+  /// Returns the mean of each value, or nothing if the model predicts labels or no text has values.
+  [[nodiscard]] std::vector<double> means() const {
+    std::vector<double> means;
+    if (texts_ == 0) return means;
+    for (const double sum : sums_) means.push_back(sum / static_cast<double>(texts_));
+    return means;
   }
 
  private:
+  void add_values(std::span<const float> numbers, const Task& task) {
+    const bool is_regression = task.problem_type == ProblemType::regression;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      sums_[i] += is_regression ? double{numbers[i]} : relevance(numbers[i], task);
+    }
+  }
+
   std::vector<std::uint64_t> counts_;
+  std::vector<double> sums_;  ///< of each value
   std::uint64_t texts_ = 0;
-  double sum_ = 0;
 };
 
 /// A predictor that answers as another one does, and samples the texts and counts the labels that

@@ -22,7 +22,7 @@ SEQTRAIN_SEPARATE Tfidf TfidfBuilder::finish(SparseRows& rows) {
   read_texts();
   auto kept = kept_terms();
   if (kept.empty()) {
-    throw InputError{
+    throw NoTerms{
         "no text has a word", {.object = options_.name}, "name another field by --text-field"};
   }
   for (std::uint32_t column = 0; column < kept.size(); ++column) {
