@@ -41,5 +41,26 @@ TEST(ValueTypeOfAColumn, LosesNothing) {
   for (const auto text : {"0", "-0.5", "10", "1e5", "1.5E-3"}) EXPECT_TRUE(is_json_number(text));
 }
 
+TEST(ValueTypeOfAColumn, IsTextIfADoubleDoesNotGiveACellBack) {
+  EXPECT_EQ(type_of(ValueKind::untyped, {"1.1", "1.10", "1.2"}), ColumnType::text);
+  for (const auto text :
+       {"12e4", "1e5", "1.50", "0.10000000000000001", "123456789012345678901.5"}) {
+    EXPECT_EQ(type_of(ValueKind::untyped, {text}), ColumnType::text) << text;
+  }
+  for (const auto text : {"1.1", "1.0", "-0.0", "100000.0", "0.0001", "1e-05", "1e+16", "0.1"}) {
+    EXPECT_EQ(type_of(ValueKind::untyped, {text}), ColumnType::real) << text;
+  }
+  EXPECT_EQ(type_of(ValueKind::untyped, {"1.5", "2"}), ColumnType::real);
+  EXPECT_EQ(type_of(ValueKind::untyped, {"1.0", "1"}), ColumnType::text);
+  EXPECT_EQ(type_of(ValueKind::untyped, {"1", "-0"}), ColumnType::real);
+}
+
+TEST(ValueTypeOfAColumn, IsTextForJsonOfMoreThan17Digits) {
+  EXPECT_EQ(type_of(ValueKind::json, {"1.10", "1.0", "12e4"}), ColumnType::real);
+  EXPECT_EQ(type_of(ValueKind::json, {"0.00012345678901234567"}), ColumnType::real);
+  EXPECT_EQ(type_of(ValueKind::json, {"0.12345678901234567890"}), ColumnType::text);
+  EXPECT_EQ(type_of(ValueKind::json, {"100000000000000000000.0"}), ColumnType::real);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -131,6 +132,22 @@ TEST(AnswerWriter, WritesCsv) {
   EXPECT_EQ(csv_of(numbers, values, {.keep = {"d"}}),
             "input_d,\"b,c\",d,error\n\"x \"\"y\"\"\",0.1,3,\n"
             "\"x \"\"y\"\"\",,,\"in:4: bad, very\"\n");
+}
+
+TEST(AnswerWriter, NamesNoTwoColumnsAlike) {
+  const auto header = [](std::vector<std::string> targets, AnswerOptions options) {
+    options.format = AnswerFormat::csv;
+    const Task task{.labels = std::move(targets), .problem_type = ProblemType::regression};
+    return AnswerWriter{task, options}.header();
+  };
+  EXPECT_EQ(header({"line", "error", "a"}, {.line = true}),
+            "line,value_line,value_error,a,error\n");
+  EXPECT_EQ(header({"error", "value_error"}, {}), "value_value_error,value_error,error\n");
+  EXPECT_EQ(header({"a", "a"}, {}), "a,value_a,error\n");
+  EXPECT_EQ(header({"a", "b"}, {.keep = {"a", "input_a"}}), "input_input_a,input_a,a,b,error\n");
+  const AnswerWriter json{choice_of_one, {.top_k = 1, .keep = {"label", "input_label"}}};
+  EXPECT_EQ(json.answer(json.begin(std::span{kept_values}.subspan(1)), the_choice, 7),
+            R"({"input_input_label":12,"input_label":null,"label":"b,c","scores":{"b,c":0.625}})");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <seqtrain/core/problem_type.hpp>
@@ -37,6 +38,14 @@ struct AnswerOptions {
   [[nodiscard]] bool has_line() const { return line || uncertainty; }
 };
 
+/// Returns a name with a prefix, as often as it takes until `is_taken(name)` is false.
+template <class IsTaken>
+[[nodiscard]] std::string free_name(std::string name, std::string_view prefix,
+                                    const IsTaken& is_taken) {
+  while (is_taken(name)) name.insert(0, prefix);
+  return name;
+}
+
 /// The columns that a table of answers has after the values of the input, in CSV and in Parquet.
 class AnswerColumns {
  public:
@@ -47,7 +56,7 @@ class AnswerColumns {
         uncertainty_{options.uncertainty},
         has_line_{options.has_line()} {}
 
-  /// Returns the columns. The last one is `error`.
+  /// Returns the columns, whose names differ. The last one is `error`.
   [[nodiscard]] std::vector<data::TableColumn> columns() const {
     using enum data::ColumnType;
     std::vector<data::TableColumn> columns;
@@ -56,13 +65,16 @@ class AnswerColumns {
     if (task_->embeds()) {
       columns.push_back({"embedding", floats, task_->embedding_size});
     } else if (has_several_values(*task_)) {
-      for (const auto& name : task_->labels) columns.push_back({name, float32});
+      for (std::size_t i = 0; i < task_->labels.size(); ++i) {
+        columns.push_back({label_name(task_->labels, i), float32});
+      }
     } else if (task_->problem_type == ProblemType::regression) {
       columns.push_back({"value", float32});
     } else {
       add_labels(columns);
     }
     columns.push_back({"error", text});
+    make_unique(columns);
     return columns;
   }
 
@@ -102,6 +114,22 @@ class AnswerColumns {
   }
 
  private:
+  /// Renames columns of targets or labels that have a name of another column.
+  void make_unique(std::vector<data::TableColumn>& columns) const {
+    const std::size_t first = (has_line_ ? 1 : 0) + (uncertainty_ ? 1 : 0);
+    const auto count = [](std::span<const data::TableColumn> some, const std::string& name) {
+      return std::ranges::count(some, name, &data::TableColumn::name);
+    };
+    for (std::size_t i = first; i + 1 < columns.size(); ++i) {
+      const std::string given = columns[i].name;
+      columns[i].name = free_name(given, "value_", [&](const std::string& name) {
+        const bool is_fixed = name == "line" || name == "uncertainty" || name == "error";
+        return is_fixed || count(std::span{columns}.first(i), name) > 0 ||
+               (name != given && count(columns, name) > 0);
+      });
+    }
+  }
+
   void add_labels(std::vector<data::TableColumn>& columns) const {
     using enum data::ColumnType;
     if (task_->problem_type == ProblemType::multi_label) {

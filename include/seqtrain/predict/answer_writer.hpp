@@ -35,6 +35,7 @@ class AnswerWriter {
   AnswerWriter(const Task& task, AnswerOptions options)
       : task_{&task}, options_{std::move(options)}, own_{task, options_} {
     own_columns_ = own_.columns();
+    for (const auto& name : options_.keep) kept_names_.push_back(kept_name(name));
   }
 
   [[nodiscard]] const AnswerOptions& options() const { return options_; }
@@ -42,9 +43,7 @@ class AnswerWriter {
   /// Returns the columns of a table of answers: the values of the input, then the answer's own.
   [[nodiscard]] std::vector<data::TableColumn> columns() const {
     std::vector<data::TableColumn> columns;
-    for (const auto& name : options_.keep) {
-      columns.push_back({kept_name(name), data::ColumnType::values});
-    }
+    for (const auto& name : kept_names_) columns.push_back({name, data::ColumnType::values});
     columns.insert(columns.end(), own_columns_.begin(), own_columns_.end());
     return columns;
   }
@@ -80,7 +79,7 @@ class AnswerWriter {
     }
     for (std::size_t i = 0; i < kept.size(); ++i) {
       line += i == 0 ? "" : ",";
-      json::append_quoted(line, kept_name(options_.keep[i]));
+      json::append_quoted(line, kept_names_[i]);
       line += ':';
       if (kept[i].is_json) {
         line += kept[i].text;
@@ -142,17 +141,23 @@ class AnswerWriter {
   }
 
  private:
-  /// Returns the name that a value of the input has in an answer, which differs from the answer's
-  /// own.
-  [[nodiscard]] std::string kept_name(const std::string& name) const {
+  /// Returns the name that a value of the input has in an answer. It differs from the answer's own
+  /// and from those of other values.
+  [[nodiscard]] std::string kept_name(const std::string& given) const {
+    return free_name(given, "input_", [&](const std::string& name) {
+      return is_own(name) || std::ranges::count(kept_names_, name) > 0 ||
+             (name != given && std::ranges::count(options_.keep, name) > 0);
+    });
+  }
+
+  /// Tells whether an answer has something else of this name.
+  [[nodiscard]] bool is_own(std::string_view name) const {
     constexpr std::array<std::string_view, 11> own{"label", "labels",    "scores",   "score",
                                                    "value", "logits",    "window",   "error",
                                                    "line",  "abstained", "embedding"};
-    const bool is_own =
-        std::ranges::count(own, name) > 0 || name == "uncertainty" || name == "explanations" ||
-        name == "values" ||
-        (is_table() && std::ranges::count(own_columns_, name, &data::TableColumn::name) > 0);
-    return is_own ? "input_" + name : name;
+    return std::ranges::count(own, name) > 0 || name == "uncertainty" || name == "explanations" ||
+           name == "values" ||
+           (is_table() && std::ranges::count(own_columns_, name, &data::TableColumn::name) > 0);
   }
 
   [[nodiscard]] bool is_table() const {
@@ -220,6 +225,7 @@ class AnswerWriter {
   AnswerOptions options_;
   AnswerColumns own_;
   std::vector<data::TableColumn> own_columns_;
+  std::vector<std::string> kept_names_;  ///< [options_.keep]
 };
 
 }  // namespace seqtrain::predict
