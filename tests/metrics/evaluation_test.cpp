@@ -159,9 +159,10 @@ TEST(Regression, NamesTheFiguresOfItsTargets) {
   EXPECT_EQ(figure_of(report, "valence_mean_squared_error"), 1);
   EXPECT_EQ(figure_of(report, "arousal_mean_absolute_error"), 1);
   EXPECT_EQ(figure_of(report, "arousal_r_squared"), 0.5);
-  EXPECT_TRUE(is_target_figure("arousal_r_squared"));
-  for (const char* other : {"pearson", "mean_squared_error", "_pearson", "coverage", "r_squared"}) {
-    EXPECT_FALSE(is_target_figure(other)) << other;
+  EXPECT_EQ(report.targets, (std::vector<std::string>{"valence", "arousal"}));
+  EXPECT_TRUE(is_target_figure("arousal_r_squared", report.targets));
+  for (const char* other : {"pearson", "_pearson", "coverage", "masked_pearson", "arousal_own"}) {
+    EXPECT_FALSE(is_target_figure(other, report.targets)) << other;
   }
   EXPECT_EQ((Evaluation{ProblemType::regression, {"score"}}.report().figures.size()), 3U);
   EXPECT_THROW(

@@ -85,6 +85,15 @@ TEST_F(ConsoleTest, TellsAUsersMetrics) {
       << out.str();
 }
 
+TEST_F(ConsoleTest, TellsAUsersMetricWhoseNameEndsLikeThatOfATarget) {
+  Console console{{}, log};
+  auto report = tests::some_report_of_regression();
+  report.targets = {"joy", "fear"};
+  report.figures = {{"joy_pearson", 0.5}, {"masked_pearson", 0.25}};
+  console.on(train::EvalEnd{"dev", 2, 586, 12.34, report});
+  EXPECT_NE(out.str().find(": 0.5000 - masked_pearson: 0.2500 ("), std::string::npos) << out.str();
+}
+
 TEST_F(ConsoleTest, TellsNoAccuracyOfRegression) {
   Console console{{}, log};
   const auto report = tests::some_report_of_regression();

@@ -99,6 +99,7 @@ TEST_F(OutOfFoldTest, HasTheFiguresOfAllExamples) {
   EXPECT_EQ(report.accuracy, 0.5);
   report = report_of(read(R"({"split":"dev","row":1,"gold":2,"predicted":4,"loss":4}
 {"split":"dev","row":2,"gold":3,"predicted":3,"loss":0}
+{"split":"dev","row":3,"gold":3,"predicted":null,"loss":null}
 )"),
                      {}, ProblemType::regression);
   EXPECT_EQ(metrics::value_of(report.figures, "mean_squared_error"), 2);
@@ -106,6 +107,7 @@ TEST_F(OutOfFoldTest, HasTheFiguresOfAllExamples) {
       read(R"({"split":"dev","row":1,"gold":{"v":2,"a":1},"predicted":{"a":1,"v":4},"loss":2}
 {"split":"dev","row":2,"gold":{"v":3,"a":0},"predicted":{"a":2,"v":3},"loss":2}
 {"split":"dev","row":3,"gold":null,"predicted":{"a":2,"v":3},"loss":null}
+{"split":"dev","row":4,"gold":{"v":3,"a":0},"predicted":null,"loss":null}
 )"),
       std::vector<std::string>{"v", "a"}, ProblemType::regression);
   EXPECT_EQ(report.examples, 2);

@@ -1,3 +1,4 @@
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -73,6 +74,12 @@ TEST(Predictions, OfOtherProblems) {
   EXPECT_EQ(detail::prediction_line(split, 0, task),
             "{\"split\":\"dev\",\"row\":1,\"gold\":{\"valence\":3,\"arousal\":-1},"
             "\"predicted\":{\"valence\":3.5,\"arousal\":0.1},\"loss\":0.25}\n");
+
+  predictions.logits(0, 1) = std::numeric_limits<float>::infinity();
+  predictions.losses = {std::numeric_limits<double>::infinity()};
+  EXPECT_EQ(detail::prediction_line(split, 0, task),
+            "{\"split\":\"dev\",\"row\":1,\"gold\":{\"valence\":3,\"arousal\":-1},"
+            "\"predicted\":null,\"loss\":null}\n");
 }
 
 TEST(Predictions, RefusesOtherFiles) {

@@ -75,6 +75,7 @@ struct ClassificationReport {
   Confusion confusion = {};  ///< [true, predicted]; for multi-label [label, `LabelCounts`]
   std::vector<LabelScores> labels = {};
   std::vector<Figure> figures = {};  ///< figures of the problem type, and of the user's metrics
+  std::vector<std::string> targets = {};  ///< names of the targets of a regression with several
 
   /// Returns the mean of the labels' scores, without labels that do not occur.
   [[nodiscard]] LabelScores macro_average() const {

@@ -46,11 +46,12 @@ inline std::string target_figure(std::string_view target, std::string_view figur
   return std::string{target} + "_" + std::string{figure};
 }
 
-/// Tells whether a name is that of a figure of one of several targets.
-inline bool is_target_figure(std::string_view name) {
-  return std::ranges::any_of(target_figures, [name](const std::string_view figure) {
-    return name.size() > figure.size() + 1 && name.ends_with(figure) &&
-           name[name.size() - figure.size() - 1] == '_';
+/// Tells whether a name is that of a figure of one of these targets.
+inline bool is_target_figure(std::string_view name, std::span<const std::string> targets) {
+  return std::ranges::any_of(targets, [name](const std::string& target) {
+    return std::ranges::any_of(target_figures, [&](const std::string_view figure) {
+      return name == target_figure(target, figure);
+    });
   });
 }
 
@@ -72,8 +73,8 @@ class Regression {
  private:
   /// The numbers of a target.
   struct Target {
-    std::vector<double> said = {};
-    std::vector<double> truth = {};
+    std::vector<double> predictions = {};
+    std::vector<double> targets = {};
 
     [[nodiscard]] double figure(std::string_view name) const;
   };

@@ -10,6 +10,7 @@
 #include <seqtrain/page/facts.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/table.hpp>
+#include <seqtrain/predict/prediction.hpp>
 
 namespace seqtrain::page {
 
@@ -70,6 +71,8 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
 [[nodiscard]] inline std::string curves_section(const PageContent& page) {
   const RunLog& log = page.log;
   const auto type = page.facts->task.problem_type;
+  const bool has_targets = predict::has_several_values(page.facts->task);
+  const auto targets = has_targets ? page.facts->task.labels : std::vector<std::string>{};
   const auto* const best = detail::best_epoch(log, page.facts->selection, type);
   std::string out = "<section id=\"training\"><h2>Training</h2>\n<div class=\"grid\">";
   auto marks = detail::marks_of(log);
@@ -89,7 +92,7 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
     if (each.split != "dev") continue;
     for (const auto& [name, value] : each.figures) {
       if (name == "loss" || name == "mean_squared_error") continue;
-      if (metrics::is_target_figure(name) && !name.ends_with("_pearson")) continue;
+      if (metrics::is_target_figure(name, targets) && !name.ends_with("_pearson")) continue;
       auto line = std::ranges::find(figures.lines, name, &html::Line::name);
       if (line == figures.lines.end()) {
         line = figures.lines.insert(line, {.name = name, .dots = true});

@@ -143,7 +143,8 @@ inline Rows target_rows(const metrics::ClassificationReport& report,
 inline Rows figures_rows(const metrics::ClassificationReport& report) {
   Rows rows;
   for (const auto& [name, value] : report.figures) {
-    if (!metrics::is_target_figure(name)) rows.push_back({name, log::fixed(value, 4)});
+    const bool is_hidden = metrics::is_target_figure(name, report.targets);
+    if (!is_hidden) rows.push_back({name, log::fixed(value, 4)});
   }
   rows.push_back({"examples", std::to_string(report.examples)});
   return rows;

@@ -216,10 +216,11 @@ inline std::vector<float> targets_of(const OutOfFold& one, std::span<const std::
   return targets;
 }
 
-/// Returns logits that give an example's prediction.
+/// Returns logits that give an example's prediction, or nothing if it has none.
 inline std::vector<float> logits_of(const OutOfFold& one, ProblemType type,
                                     std::span<const std::string> labels) {
   if (type == ProblemType::regression) {
+    if (one.predicted == "null") return {};  // a number was not finite
     const auto document = json::Document::parse(one.predicted, "predicted");
     if (document.root().is_object()) return values_of(document.root(), labels);
     return {static_cast<float>(document.root().number())};

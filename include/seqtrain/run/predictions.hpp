@@ -61,7 +61,8 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
   if (predict::has_several_values(task)) {
     predictions.labelled(i) ? append_values(out, "gold", predictions.targets_of(i), task)
                             : void(out.key("gold").null());
-    append_values(out, "predicted", logits, task);
+    metrics::all_finite(logits) ? append_values(out, "predicted", logits, task)
+                                : void(out.key("predicted").null());
   } else if (task.problem_type == ProblemType::regression) {
     out.member("gold", predictions.targets_of(i)[0]).member("predicted", logits[0]);
   } else {

@@ -88,11 +88,12 @@ inline double mean_squared_error(std::span<const double> predictions,
 }  // namespace detail
 
 SEQTRAIN_SEPARATE double Regression::Target::figure(std::string_view name) const {
-  if (said.empty()) return std::numeric_limits<double>::quiet_NaN();
-  if (name == "mean_squared_error") return detail::mean_squared_error(said, truth);
-  if (name == "pearson") return pearson(said, truth);
-  if (name == "spearman") return spearman(said, truth);
-  return name == "r_squared" ? r_squared(said, truth) : mean_absolute_error(said, truth);
+  if (predictions.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (name == "mean_squared_error") return detail::mean_squared_error(predictions, targets);
+  if (name == "pearson") return pearson(predictions, targets);
+  if (name == "spearman") return spearman(predictions, targets);
+  return name == "r_squared" ? r_squared(predictions, targets)
+                             : mean_absolute_error(predictions, targets);
 }
 
 SEQTRAIN_SEPARATE Regression::Regression(std::vector<std::string> names)
@@ -110,15 +111,15 @@ SEQTRAIN_SEPARATE void Regression::add(const Logits& logits, std::span<const flo
     const auto numbers = targets.subspan(row * width, width);
     if (std::ranges::any_of(numbers, [](float number) { return std::isnan(number); })) continue;
     for (std::size_t k = 0; k < width; ++k) {
-      targets_[k].said.push_back(
+      targets_[k].predictions.push_back(
           logits(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(k)));
-      targets_[k].truth.push_back(numbers[k]);
+      targets_[k].targets.push_back(numbers[k]);
     }
   }
 }
 
 SEQTRAIN_SEPARATE ClassificationReport Regression::report() const {
-  const std::size_t examples = targets_.empty() ? 0 : targets_.front().said.size();
+  const std::size_t examples = targets_.empty() ? 0 : targets_.front().predictions.size();
   ClassificationReport report{.problem_type = ProblemType::regression,
                               .examples = static_cast<std::int64_t>(examples)};
   for (const char* name : {"mean_squared_error", "pearson", "spearman"}) {
@@ -126,9 +127,10 @@ SEQTRAIN_SEPARATE ClassificationReport Regression::report() const {
   }
   if (targets_.size() < 2) return report;
   for (std::size_t k = 0; k < targets_.size(); ++k) {
+    report.targets.push_back(label_name(names_, k));
     for (const std::string_view name : target_figures) {
       report.figures.push_back(
-          {.name = target_figure(label_name(names_, k), name), .value = targets_[k].figure(name)});
+          {.name = target_figure(report.targets.back(), name), .value = targets_[k].figure(name)});
     }
   }
   return report;

@@ -69,7 +69,8 @@ SEQTRAIN_SEPARATE void Console::on(const train::EvalEnd& event) const {
   std::string text = figure(event, "loss", report.loss);
   for (const auto& [name, value] : report.figures) {
     fields.emplace_back(name, value);
-    if (!metrics::is_target_figure(name)) text += " - " + name + ": " + log::fixed(value, 4);
+    const bool is_hidden = metrics::is_target_figure(name, report.targets);
+    if (!is_hidden) text += " - " + name + ": " + log::fixed(value, 4);
   }
   fields.emplace_back("examples", report.examples);
   fields.emplace_back("seconds", event.seconds);
