@@ -73,6 +73,8 @@ TEST_F(LanguagesExample, CrossValidatesAJob) {
                          " ]; do sleep 0.005; done; kill -TERM $pid; wait $pid");
   ASSERT_EQ(stopped.code, 3) << stopped.output;
   const auto first = tests::read_file(directory_ / "work/fold-1/metrics.json");
+  std::filesystem::create_directories(directory_ / "work/fold-1/data");  // as a kill leaves it
+  write_file(directory_ / "work/fold-1/model.pth", "");
   const auto ended = run_example("languages", flags(folds));
   ASSERT_EQ(ended.code, 0) << ended.output;
   EXPECT_NE(ended.output.find("Fold 1 of 3 is finished"), std::string::npos) << ended.output;
@@ -94,7 +96,9 @@ TEST_F(LanguagesExample, CrossValidatesAJob) {
   EXPECT_DOUBLE_EQ(metrics.root().at("dev").at("accuracy").number(),
                    static_cast<double>(right) / 40);
   for (const char* left : {"model.pth", "data", "ulmfit"}) {
-    EXPECT_FALSE(std::filesystem::exists(directory_ / "work/fold-2" / left)) << left;
+    for (const char* fold : {"fold-1", "fold-2"}) {
+      EXPECT_FALSE(std::filesystem::exists(directory_ / "work" / fold / left)) << fold << left;
+    }
   }
   const auto place = published("models");
   EXPECT_TRUE(place.filename().string().starts_with("en_folds_")) << place;

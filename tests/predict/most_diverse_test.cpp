@@ -120,5 +120,14 @@ TEST(MostDiverseRecords, AreAnsweredLikeOthers) {
   EXPECT_EQ(done.records, 3);
 }
 
+TEST(MostDiverseTexts, AreReadInWindowsThatDoNotGrowWithTheBatch) {
+  const tests::FakePredictor embedder;
+  const DiverseOptions options{.batch_size = std::size_t{1} << 62};
+  detail::EmbeddedRecords<tests::FakePredictor> embedded{embedder, options, "in"};
+  for (int i = 0; i < 20'000; ++i) embedded.add({.text = "ab"}, {});
+  ASSERT_EQ(embedder.batches.size(), 1U);
+  EXPECT_EQ(embedder.batches[0].size(), 16'384U);
+}
+
 }  // namespace
 }  // namespace seqtrain::predict

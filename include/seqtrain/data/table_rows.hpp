@@ -80,7 +80,7 @@ struct TableCell {
 class RowWriter {
  public:
   RowWriter() : bytes_(sizeof(std::uint64_t), '\0') {}
-  /// Goes on with a row that is not finished.
+  /// Continues a row that is not finished.
   explicit RowWriter(std::string begun) : bytes_{std::move(begun)} {}
 
   /// Writes a cell without a value.
@@ -119,7 +119,7 @@ class RowWriter {
                                      : TableCell::Kind::text);
   }
 
-  /// Returns the row without its number of bytes, which another `RowWriter` goes on with.
+  /// Returns the row without its number of bytes, which another `RowWriter` continues.
   [[nodiscard]] std::string unfinished() && { return std::move(bytes_); }
   /// Returns the row.
   [[nodiscard]] std::string finished() && {

@@ -34,7 +34,7 @@ class SeriesSignals {
     if (token().stop_requested()) throw train::Stopped{"stopped between the steps of several runs"};
   }
 
-  /// Sets the function that tells what the run that goes on has not saved yet. Without it nothing
+  /// Sets the function that tells what the current run has not saved yet. Without it nothing
   /// is told.
   void set_unfinished(std::function<std::string()> tell) {
     const std::lock_guard lock{mutex_};

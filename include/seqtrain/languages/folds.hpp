@@ -71,6 +71,7 @@ class FoldsOfJob {
       job_.log.info("Fold " + std::to_string(fold) + " of " + std::to_string(rows_.size()) +
                     (finished ? " is finished: " + folder.string() : ""));
       if (!finished) train(fold, folder);
+      keep_results(folder);
     }
     experiment::FoldResults results{{.directory = job_.work,
                                      .file = file_.string(),
@@ -115,7 +116,7 @@ class FoldsOfJob {
     }
   }
 
-  /// Trains the job of a fold, saves its results, and removes what else it has left.
+  /// Trains the job of a fold, and saves its results.
   void train(std::size_t fold, const std::filesystem::path& folder) {
     run::KeptPredictions kept;
     Job job = job_;
@@ -129,6 +130,10 @@ class FoldsOfJob {
     gather(rows, job.data);
     const metrics::ClassificationReport report = Framework::train(job);
     save(report, kept, rows, folder);
+  }
+
+  /// Removes what a finished fold has left, such as its models and data, but for its results.
+  static void keep_results(const std::filesystem::path& folder) {
     with_file_errors([&] {
       for (const auto& entry : std::filesystem::directory_iterator{folder}) {
         const auto name = entry.path().filename();

@@ -146,7 +146,7 @@ class EmbeddedRecords {
       return add_error(InputError{error.what(), where}, example.kept);
     }
     records_.add(example, where.line);
-    if (texts_.size() == batches * options_->batch_size) embed();
+    if (texts_.size() == batches * std::min(options_->batch_size, most_of_batch)) embed();
   }
 
   void add_error(const InputError& error, std::span<const data::KeptValue> kept = {}) {
@@ -168,6 +168,8 @@ class EmbeddedRecords {
 
  private:
   static constexpr std::size_t batches = 16;  ///< in a window, whose texts are sorted by length
+  /// The most texts that a window has for each batch, so that memory does not grow.
+  static constexpr std::size_t most_of_batch = 1024;
 
   void embed() {
     std::vector<std::size_t> order(texts_.size());
