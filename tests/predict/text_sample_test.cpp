@@ -63,6 +63,9 @@ TEST(PredictedLabelsOfTexts, LeaveOutWhatIsNotFinite) {
   (void)watched.predict(
       std::vector<Encoded>{watched.encode("z", {}, 9), watched.encode("a", {}, 9)});
   EXPECT_EQ(watched.labels().texts(), 1U);
+  const Watched<tests::FakePredictor> none{predictor};
+  (void)none.predict(std::vector<Encoded>{none.encode("z", {}, 9)});
+  EXPECT_TRUE(none.labels().shares().empty());
 }
 
 TEST(PredictedLabelsOfTexts, HaveTheMeanOfEachValue) {

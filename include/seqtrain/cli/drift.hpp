@@ -119,8 +119,8 @@ namespace detail {
 /// A sample of the texts of a file.
 struct EncodedSample {
   predict::TextSample texts = {};
-  std::vector<predict::Encoded> ids =
-      {};  ///< [sampled texts] for the model, unless it embeds texts
+  /// The ids of each text for the model, unless it embeds texts.
+  std::vector<predict::Encoded> ids = {};
 };
 
 /// Reads all records, and samples their texts. Wrong records are left out, and so are sampled ones

@@ -141,7 +141,9 @@ inline void set_domain(Drift& drift, const std::vector<SampledText>& reference,
   }
   const auto [scores, problem] = baseline::domain_scores(texts, threads);
   drift.domain_problem = problem;
-  if (problem.empty()) drift.domain = metrics::roc_auc(scores, is_second);
+  if (!problem.empty()) return;
+  drift.domain = metrics::roc_auc(scores, is_second);
+  if (std::isnan(drift.domain.area)) drift.domain_problem = "the scores are not finite";
 }
 
 /// Returns the stability index of predicted labels: of several labels the greatest of the labels'

@@ -110,12 +110,13 @@ class PredictedLabels {
   }
 
   [[nodiscard]] std::uint64_t texts() const { return texts_; }
-  /// Returns the share of the texts that have each label, or nothing if the model predicts values.
+  /// Returns the share of the texts that have each label, or nothing if the model predicts values
+  /// or no text has a label.
   [[nodiscard]] std::vector<double> shares() const {
     std::vector<double> shares;
+    if (texts_ == 0) return shares;
     for (const std::uint64_t count : counts_) {
-      shares.push_back(static_cast<double>(count) /
-                       static_cast<double>(std::max<std::uint64_t>(texts_, 1)));
+      shares.push_back(static_cast<double>(count) / static_cast<double>(texts_));
     }
     return shares;
   }
