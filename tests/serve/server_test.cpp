@@ -452,7 +452,8 @@ TEST(Server, AReloadAddsAnAdapter) {
 }
 
 TEST(Server, RanksTextsAsTextEmbeddingsInferenceDoes) {
-  RunningServer running{{.type = ProblemType::regression}, {.max_client_batch_size = 2}};
+  RunningServer running{{.labels = {"LABEL_0"}, .type = ProblemType::regression},
+                        {.max_client_batch_size = 2}};
   HttpClient client{running.port()};
   const std::string query = R"({"query": "q", "texts": ["a", "c"])";
   const auto reply = client.post("/rerank", query + R"(, "return_text": true})");
@@ -471,7 +472,8 @@ TEST(Server, RanksTextsAsTextEmbeddingsInferenceDoes) {
 }
 
 TEST(Server, RefusesToRankAsTextEmbeddingsInferenceDoes) {
-  RunningServer running{{.type = ProblemType::regression}, {.max_client_batch_size = 2}};
+  RunningServer running{{.labels = {"LABEL_0"}, .type = ProblemType::regression},
+                        {.max_client_batch_size = 2}};
   HttpClient client{running.port()};
   for (const auto& [body, status] : std::vector<std::pair<std::string, int>>{
            {R"({"query": "", "texts": ["a"]})", 400},
