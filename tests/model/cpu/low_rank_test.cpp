@@ -220,6 +220,11 @@ INSTANTIATE_TEST_SUITE_P(
                      R"("relative_attention": true, "pos_att_type": "p2c|c2p",
                         "position_buckets": 64, "share_att_key": true,
                         "norm_rel_ebd": "layer_norm")"},
+                    Precision::bf16},
+        AdaptedCase{{"qwen3", "silu", 3, 64, 4, 192, R"("num_key_value_heads": 2, "head_dim": 32)"},
+                    Precision::fp32,
+                    {.targets = {"q_proj", "v_proj"}}},
+        AdaptedCase{{"llama", "silu", 2, 128, 4, 128, R"("num_key_value_heads": 2)"},
                     Precision::bf16}));
 
 /// The products of a map without weights whose adapter is the identity are the dropout itself.
