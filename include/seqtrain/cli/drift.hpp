@@ -156,19 +156,6 @@ template <predict::Predictor P>
   return sample;
 }
 
-/// Returns what a model predicts for texts.
-template <predict::Predictor P>
-[[nodiscard]] predict::PredictedLabels labels_of(const P& predictor,
-                                                 std::span<const predict::Encoded> texts,
-                                                 std::size_t batch_size) {
-  predict::PredictedLabels labels;
-  for (std::size_t begin = 0; begin < texts.size(); begin += batch_size) {
-    const auto batch = texts.subspan(begin, std::min(batch_size, texts.size() - begin));
-    labels.add(predict::logits_of(predictor, batch, nullptr), predictor.task());
-  }
-  return labels;
-}
-
 /// The files that are compared, and how.
 struct DriftTask {
   AnyRecords reference;
@@ -183,12 +170,14 @@ struct DriftTask {
 template <predict::Predictor P, predict::Predictor M>
 [[nodiscard]] predict::Drift drift_from(DriftTask task, const P& predictor, const M& model,
                                         const predict::Watched<P>& watched, std::string name) {
-  const auto sample = sample_of(std::move(task.reference), predictor, task.max_length);
+  auto sample = sample_of(std::move(task.reference), predictor, task.max_length);
   if (sample.texts.seen() == 0 || watched.sample().seen() == 0) {
     throw InputError{"has no text to compare",
                      {.object = sample.texts.seen() == 0 ? task.reference_name : name}};
   }
-  const auto labels = labels_of(predictor, sample.ids, task.batch_size);
+  predict::PredictedLabels labels;
+  labels.add(predict::logits_by_length(predictor, std::move(sample.ids), task.batch_size),
+             predictor.task());
   return predict::compare(
       sample.texts, predict::facts_of(sample.texts, labels, model, task.reference_name),
       watched.sample(),

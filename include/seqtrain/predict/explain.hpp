@@ -36,32 +36,6 @@ namespace seqtrain::predict {
   return greatest(prediction.scores, std::clamp<std::size_t>(prediction.labels.size(), 1, most));
 }
 
-namespace detail {
-
-/// Returns the logits of texts [texts, outputs], which are predicted in batches of similar lengths.
-template <Predictor P>
-metrics::Logits logits_by_length(const P& predictor, std::vector<Encoded> texts,
-                                 std::size_t batch_size) {
-  std::vector<std::size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return texts[i].input_ids.size(); });
-  metrics::Logits logits;
-  for (std::size_t begin = 0; begin < order.size(); begin += batch_size) {
-    const auto numbers =
-        std::span{order}.subspan(begin, std::min(batch_size, order.size() - begin));
-    std::vector<Encoded> batch;
-    for (const std::size_t i : numbers) batch.push_back(std::move(texts[i]));
-    const metrics::Logits rows = predictor.predict(batch);
-    if (begin == 0) logits.resize(static_cast<Eigen::Index>(texts.size()), rows.cols());
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      logits.row(static_cast<Eigen::Index>(numbers[i])) = rows.row(static_cast<Eigen::Index>(i));
-    }
-  }
-  return logits;
-}
-
-}  // namespace detail
-
 /// Returns the explanation of each logit that `explained_outputs` names for a prediction that the
 /// predictor made for a text, cut to `max_length` ids. Throws `InputError` if the model computes a
 /// logit that is not finite for a part of the text.
@@ -81,7 +55,7 @@ template <Predictor P>
   for (const PartialText& part : shares.texts()) {
     encoded.push_back(encode(part.text, part.pair, true));
   }
-  const auto logits = detail::logits_by_length(predictor, std::move(encoded), batch_size);
+  const auto logits = logits_by_length(predictor, std::move(encoded), batch_size);
   if (!metrics::all_finite({logits.data(), static_cast<std::size_t>(logits.size())})) {
     throw InputError{
         "the model computes a logit that is not a finite number for a part of the text"};

@@ -6,7 +6,6 @@
 #include <deque>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -172,28 +171,16 @@ class EmbeddedRecords {
   static constexpr std::size_t most_of_batch = 1024;
 
   void embed() {
-    std::vector<std::size_t> order(texts_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return texts_[i].input_ids.size(); });
-    std::vector<std::vector<float>> embeddings(texts_.size());
-    for (std::size_t begin = 0; begin < order.size(); begin += options_->batch_size) {
-      const auto batch = std::span{order}.subspan(begin).first(
-          std::min(options_->batch_size, order.size() - begin));
-      std::vector<Encoded> texts;
-      for (const std::size_t i : batch) texts.push_back(std::move(texts_[i]));
-      const metrics::Logits rows = embedder_->predict(texts);
-      const auto width = static_cast<std::size_t>(rows.cols());
-      for (std::size_t row = 0; row < batch.size(); ++row) {
-        const float* const numbers = rows.data() + row * width;
-        embeddings[batch[row]].assign(numbers, numbers + width);
-      }
-    }
     const std::size_t first = records_.size() - texts_.size();
-    for (std::size_t i = 0; i < embeddings.size(); ++i) keep(first + i, embeddings[i]);
-    texts_.clear();
+    metrics::Logits embeddings =
+        logits_by_length(*embedder_, std::exchange(texts_, {}), options_->batch_size);
+    const auto width = static_cast<std::size_t>(embeddings.cols());
+    for (Eigen::Index row = 0; row < embeddings.rows(); ++row) {
+      keep(first + static_cast<std::size_t>(row), {embeddings.row(row).data(), width});
+    }
   }
 
-  void keep(std::size_t record, std::vector<float>& embedding) {
+  void keep(std::size_t record, std::span<float> embedding) {
     if (!metrics::all_finite(embedding)) {
       const InputError error{"the model computes an embedding that is not finite",
                              {.object = records_.name(), .line = records_.line(record)},

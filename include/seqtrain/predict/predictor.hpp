@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/data/batch.hpp>
@@ -89,6 +90,28 @@ template <Predictor P>
   } else {
     return predictor.predict(texts);
   }
+}
+
+/// Returns the logits of texts [texts, outputs], which are predicted in batches of similar lengths.
+template <Predictor P>
+[[nodiscard]] metrics::Logits logits_by_length(const P& predictor, std::vector<Encoded> texts,
+                                               std::size_t batch_size) {
+  std::vector<std::size_t> order(texts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return texts[i].input_ids.size(); });
+  metrics::Logits logits;
+  for (std::size_t begin = 0; begin < order.size(); begin += batch_size) {
+    const auto numbers =
+        std::span{order}.subspan(begin, std::min(batch_size, order.size() - begin));
+    std::vector<Encoded> batch;
+    for (const std::size_t i : numbers) batch.push_back(std::move(texts[i]));
+    const metrics::Logits rows = predictor.predict(batch);
+    if (begin == 0) logits.resize(static_cast<Eigen::Index>(texts.size()), rows.cols());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      logits.row(static_cast<Eigen::Index>(numbers[i])) = rows.row(static_cast<Eigen::Index>(i));
+    }
+  }
+  return logits;
 }
 
 }  // namespace seqtrain::predict

@@ -62,9 +62,7 @@ class TextSample {
  private:
   static std::string head(std::string_view text) {
     std::size_t end = std::min(text.size(), most_bytes);
-    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-      --end;  // a character is not cut
-    }
+    while (end > 0 && end < text.size() && text::is_continuation(text[end])) --end;
     return std::string{text.substr(0, end)};
   }
   static SampledText cut(std::string_view text, std::optional<std::string_view> pair) {
