@@ -16,6 +16,11 @@
 
 namespace seqtrain::data {
 
+/// Returns the seed of the run on a fold, a number of 31 bits.
+[[nodiscard]] inline std::int64_t seed_of_fold(std::int64_t seed, std::uint64_t fold) {
+  return static_cast<std::int64_t>(random::mix(static_cast<std::uint64_t>(seed), fold) >> 33);
+}
+
 namespace detail {
 
 /// Returns the rows of each fold in ascending order.

@@ -15,7 +15,6 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/memory.hpp>
-#include <seqtrain/core/random.hpp>
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/csv_cell.hpp>
@@ -123,8 +122,7 @@ class FoldsOfJob {
     job.work = folder;
     job.data = folder / "data";
     job.columns.clear();  // the files of a fold have a header
-    job.seed = static_cast<std::int64_t>(random::mix(static_cast<std::uint64_t>(job_.seed), fold) >>
-                                         33);  // 31 bits
+    job.seed = data::seed_of_fold(job_.seed, fold);
     job.predictions = &kept;
     const auto& rows = rows_[fold - 1];
     gather(rows, job.data);

@@ -1,10 +1,12 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <vector>
 
+#include <seqtrain/metrics/regression.hpp>
 #include <seqtrain/run/kept_predictions.hpp>
 
 namespace seqtrain::run {
@@ -21,30 +23,16 @@ struct Deviation {
 
 /// Returns the deviation of predictions of a model of numbers, those of one of its targets.
 [[nodiscard]] inline Deviation deviation(const Predictions& predictions, std::size_t target = 0) {
-  double mean = 0, absolute = 0, squares = 0, variance = 0;
-  std::int64_t count = 0;
-  const auto each = [&](const auto& use) {
-    for (std::size_t i = 0; i < predictions.size(); ++i) {
-      if (!predictions.labelled(i)) continue;
-      use(predictions.targets_of(i)[target], predictions.logits_of(i)[target]);
-    }
-  };
-  each([&](double truth, double) {
-    mean += truth;
-    ++count;
-  });
-  if (count == 0) return {};
-  const auto examples = static_cast<double>(count);
-  mean /= examples;
-  each([&](double truth, double predicted) {
-    absolute += std::abs(predicted - truth);
-    squares += (predicted - truth) * (predicted - truth);
-    variance += (truth - mean) * (truth - mean);
-  });
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  return {.examples = count,
-          .mean_absolute_error = absolute / examples,
-          .r_squared = variance > 0 ? 1 - squares / variance : none};
+  std::vector<double> predicted, targets;
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    if (!predictions.labelled(i)) continue;
+    predicted.push_back(predictions.logits_of(i)[target]);
+    targets.push_back(predictions.targets_of(i)[target]);
+  }
+  if (targets.empty()) return {};
+  return {.examples = std::ssize(targets),
+          .mean_absolute_error = metrics::mean_absolute_error(predicted, targets),
+          .r_squared = metrics::r_squared(predicted, targets)};
 }
 
 }  // namespace seqtrain::run

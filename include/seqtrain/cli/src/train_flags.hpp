@@ -22,7 +22,6 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/parse_number.hpp>
-#include <seqtrain/core/random.hpp>
 #include <seqtrain/core/shown_text.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encoded_file.hpp>
@@ -223,9 +222,7 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::of_fold(Fold part,
   TrainFlags flags = *this;
   const std::string name = "fold-" + std::to_string(part.number);
   flags.enter(name, directory);
-  const auto number = static_cast<std::uint64_t>(part.number);
-  flags.seed = static_cast<std::int64_t>(random::mix(static_cast<std::uint64_t>(seed), number) >>
-                                         33);  // 31 bits
+  flags.seed = data::seed_of_fold(seed, static_cast<std::uint64_t>(part.number));
   flags.fold = std::move(part);
   return flags;
 }
