@@ -57,7 +57,7 @@ using CreateTable = std::unique_ptr<TableFile> (*)(const std::filesystem::path& 
 
 /// The cell of a row. `kind` says which member has its value.
 struct TableCell {
-  /// What a cell holds.
+  /// The kind says which member of a cell has its value, and where the value is from.
   enum class Kind : char {
     null,
     text,

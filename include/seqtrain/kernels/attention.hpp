@@ -50,6 +50,8 @@ struct AttentionHead {
   bool by_tiles = false;  ///< true if `attend_bf16` uses the processor's tiles (AMX)
 
   [[nodiscard]] float scale() const { return attention_scale(parts, size); }
+  /// Returns the distance of the farthest later key of a query.
+  [[nodiscard]] std::size_t window_of_later_keys() const { return causal ? 0 : sliding_window; }
 };
 
 /// Some consecutive queries of a head and the keys that they attend to. Numbers are positions in
@@ -84,7 +86,7 @@ struct KeysOfQuery {
       : place{block.first + row - block.first_key},
         begin{place > head.sliding_window ? place - head.sliding_window : 0},
         end{block.keys} {
-    const std::size_t later = head.causal ? 0 : head.sliding_window;
+    const std::size_t later = head.window_of_later_keys();
     if (later < block.keys) end = std::min(end, place + later + 1);
   }
 };
@@ -97,8 +99,8 @@ SEQTRAIN_INLINE void for_each_query_block(const AttentionHead<T>& head, const Us
   for (std::size_t first = 0; first < head.queries; first += most) {
     const std::size_t queries = std::min(most, head.queries - first);
     const std::size_t first_key = first > sliding_window ? first - sliding_window : 0;
-    const std::size_t end =
-        std::min(head.length, first + queries + (head.causal ? 0 : sliding_window));
+    const std::size_t later = std::min(head.window_of_later_keys(), head.length);
+    const std::size_t end = std::min(head.length, first + queries + later);
     use(QueryBlock{first, queries, first_key, end - first_key});
   }
 }

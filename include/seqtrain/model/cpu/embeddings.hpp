@@ -33,7 +33,7 @@ class Embeddings {
   Table word;
   Table position = {};  ///< without rows if positions are not embedded
   Table type = {};      ///< without rows if there are no token types
-  NormTensors norm;
+  NormTensors norm = {};
   /// Positions count the tokens that are not padding, from the pad id + 1 on, as in RoBERTa.
   bool positions_after_padding = false;
   bool keeps_sum = false;  ///< the residual is the sum; `norm` is of what the first layer reads

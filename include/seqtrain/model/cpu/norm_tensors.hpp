@@ -10,7 +10,7 @@ namespace seqtrain::model::cpu {
 struct NormTensors {
   at::Tensor gamma, beta;      ///< [hidden]; beta is zeros if the norm has none
   at::Tensor d_gamma, d_beta;  ///< d_beta is undefined if the norm has no beta
-  double eps;
+  double eps = 0;
   bool centers = true;  ///< see `kernels::LayerNormWeights`
 
   [[nodiscard]] kernels::LayerNormWeights weights() const {

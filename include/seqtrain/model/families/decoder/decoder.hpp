@@ -17,7 +17,6 @@
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/only_by_operators.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
@@ -188,10 +187,8 @@ class DecoderEncoder {
   /// Returns the encoder for the hand-written backend.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    if (scale_ != 1 || !only_by_operators(layers_).empty()) return {};
-    auto parts = cpu::encoder<T>(
-        {.word = cpu::table(words_), .norm = cpu::norm(*layers_.first_norm), .keeps_sum = true},
-        layers_);
+    if (scale_ != 1) return {};
+    auto parts = cpu::encoder<T>({.word = cpu::table(words_)}, layers_);
     if (parts) parts->padding_id = padding_id_;
     return parts;
   }
