@@ -24,6 +24,11 @@ endforeach()
 string(REGEX MATCH "^[0-9]+" compiler_major "${CMAKE_CXX_COMPILER_VERSION}")
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" torch_minor "${Torch_VERSION}")
 set(SEQTRAIN_ABI "${CMAKE_CXX_COMPILER_ID} ${compiler_major} and LibTorch ${torch_minor}")
+if(BUILD_SHARED_LIBS)
+  set(SEQTRAIN_LIBRARY libseqtrain.so)
+else()
+  set(SEQTRAIN_LIBRARY libseqtrain.a)
+endif()
 configure_package_config_file(cmake/seqtrainConfig.cmake.in
   ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/seqtrainConfigVersion.cmake

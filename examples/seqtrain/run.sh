@@ -56,7 +56,7 @@ find_prefix() {
     return
   fi
   need cmake
-  [[ -f $build/cmake/compiled/libseqtrain.a ]] ||
+  [[ -f $build/cmake/compiled/libseqtrain.a || -f $build/cmake/compiled/libseqtrain.so ]] ||
     fail "$build has no library for programs yet; build it by cmake --build $build --target seqtrain_library"
   prefix=$build/prefix
   mkdir -p "$prefix" || fail "$prefix cannot be written, and the build is installed there"
