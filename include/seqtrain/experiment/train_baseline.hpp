@@ -142,9 +142,13 @@ class BaselineRun {
     if (!flags_.test_file.empty()) {
       test_ = encode(flags_.test_file, flags_.read_options(data::Split::test));
     }
+    const bool has_numbers = labels_.problem_type() == ProblemType::regression;
+    const std::string kind = !has_numbers          ? " labels"
+                             : labels_.size() == 1 ? " target"
+                                                   : " targets";
     log_.info(std::to_string(sets_->train.set.size()) + " training examples, " +
               std::to_string(sets_->dev.set.size()) + " dev examples, " +
-              std::to_string(labels_.size()) + " labels");
+              std::to_string(labels_.size()) + kind);
   }
 
   /// Returns what keeps the logits of a split's examples that have a label.
