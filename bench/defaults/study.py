@@ -16,7 +16,7 @@ CONSTANT = ["--epochs", "2", "--learning-rate", "5e-5", "--lr-scheduler-type", "
 CHOICES = {  # without flags, a run chooses them
     "chosen": [],
     "2 epochs, 5e-5, constant": CONSTANT,
-    "5e-5": ["--learning-rate", "5e-5"],
+    "adapters": ["--lora-rank", "8"],
     "2e-4": ["--learning-rate", "2e-4"],
 }
 
@@ -75,22 +75,24 @@ def main():
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--sets", help="names with commas between them; all by default")
+    parser.add_argument("--choices", help="names with semicolons between them; all by default")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     given = parser.parse_args()
     file = given.folder / "results.jsonl"
     results = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     names = given.sets.split(",") if given.sets else sorted(p.name[:-12] for p in given.folder.glob("*.train.jsonl"))
+    choices = given.choices.split(";") if given.choices else list(CHOICES)
     for seed in range(1, given.seeds + 1):
-        for choice, flags in CHOICES.items():
+        for choice in choices:
             for name in names:
                 key = {"set": name, "seed": seed, "choice": choice}
                 if any(all(result[k] == v for k, v in key.items()) for result in results):
                     continue
-                results.append(key | train(given, name, seed, flags))
+                results.append(key | train(given, name, seed, CHOICES[choice]))
                 with file.open("a") as out:
                     out.write(json.dumps(results[-1]) + "\n")
-    table(results, names, list(CHOICES))
+    table(results, names, choices)
 
 
 main()
