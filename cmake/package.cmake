@@ -8,7 +8,8 @@ add_custom_target(programs DEPENDS seqtrain ${SEQTRAIN_PROGRAMS})
 # `seqtrain` is in bin, because others have names like `compare`.
 set(library_dir lib/seqtrain)
 set_target_properties(seqtrain PROPERTIES INSTALL_RPATH "\$ORIGIN/../${library_dir}")
-set_target_properties(${SEQTRAIN_PROGRAMS} PROPERTIES INSTALL_RPATH "\$ORIGIN;\$ORIGIN/../../${library_dir}")
+set_target_properties(${SEQTRAIN_PROGRAMS} PROPERTIES
+  INSTALL_RPATH "\$ORIGIN;\$ORIGIN/../../lib;\$ORIGIN/../../${library_dir}")
 install(TARGETS seqtrain RUNTIME DESTINATION bin COMPONENT programs)
 install(TARGETS ${SEQTRAIN_PROGRAMS} RUNTIME_DEPENDENCY_SET seqtrain_libraries
   RUNTIME DESTINATION libexec/seqtrain COMPONENT programs)
@@ -19,6 +20,11 @@ target_link_options(older_wait INTERFACE
 foreach(program IN LISTS SEQTRAIN_PROGRAMS)
   target_link_libraries(${program} PRIVATE older_wait)
 endforeach()
+if(BUILD_SHARED_LIBS)  # the programs load the library
+  target_link_libraries(seqtrain_library PRIVATE older_wait)
+  set_target_properties(seqtrain_library PROPERTIES INSTALL_RPATH "\$ORIGIN/seqtrain")
+  install(TARGETS seqtrain_library RUNTIME_DEPENDENCY_SET seqtrain_libraries LIBRARY DESTINATION lib COMPONENT programs)
+endif()
 install(PROGRAMS examples/seqtrain/new.sh examples/seqtrain/run.sh DESTINATION libexec/seqtrain COMPONENT programs)
 install(DIRECTORY examples/seqtrain/project DESTINATION libexec/seqtrain COMPONENT programs)
 if(TARGET seqtrain_nccl)
@@ -32,7 +38,7 @@ if(TARGET open_parquet)
 endif()
 install(RUNTIME_DEPENDENCY_SET seqtrain_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^libcuda\\.so"  # the driver's
-  POST_EXCLUDE_REGEXES "^/(usr/)?lib"
+  POST_EXCLUDE_REGEXES "^/(usr/)?lib" "/libseqtrain\\.so"
   LIBRARY DESTINATION ${library_dir} COMPONENT libraries)
 # The part of LibTorch for GPUs with the libraries that it needs, which the programs load where there is a driver, so
 # that CMake does not see it; cuDNN and NVRTC load parts of their own in the same way. A component for images alone.

@@ -3,8 +3,8 @@
 # programs load the LibTorch of the wheel torch, and the Arrow of the wheel pyarrow if that is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cmake --preset release -DSEQTRAIN_PACKAGE=ON
-tools/build.sh release programs pages seqtrain_library
+cmake --preset package
+tools/build.sh package programs pages seqtrain_library
 out=build/wheel
 rm -rf "$out"/{root,*.whl}
 mkdir -p "$out"
@@ -14,24 +14,26 @@ mkdir -p "$out"
 }
 PATH=$PWD/$out/tools/bin:$PATH
 
-field() { build/release/examples/seqtrain --version | awk -v name="$1" '$1 == name { print $NF }'; }
+field() { build/package/examples/seqtrain --version | awk -v name="$1" '$1 == name { print $NF }'; }
 version=$(field seqtrain)
 root=$out/root
 prefix=$root/seqtrain
 info=$root/seqtrain-$version.dist-info
 for component in programs Unspecified; do
-  cmake --install build/release --component "$component" --strip --prefix "$prefix"
+  cmake --install build/package --component "$component" --strip --prefix "$prefix"
 done
-cmake --install build/release --component pages --prefix "$root/seqtrain-$version.data/data"
+cmake --install build/package --component pages --prefix "$root/seqtrain-$version.data/data"
 patchelf --set-rpath "\$ORIGIN/../../torch/lib" "$prefix/bin/seqtrain"
-patchelf --set-rpath "\$ORIGIN:\$ORIGIN/../../../torch/lib:\$ORIGIN/../../../pyarrow" "$prefix"/libexec/seqtrain/*
+mapfile -t programs < <(find "$prefix/libexec/seqtrain" -maxdepth 1 -type f ! -name '*.sh')
+patchelf --set-rpath "\$ORIGIN:\$ORIGIN/../../lib:\$ORIGIN/../../../torch/lib:\$ORIGIN/../../../pyarrow" "${programs[@]}"
+patchelf --set-rpath "\$ORIGIN/../../torch/lib" "$prefix/lib/libseqtrain.so"
 
 cp tools/wheel_main.py "$prefix/__main__.py"
 touch "$prefix/__init__.py"
 mkdir -p "$info/licenses"
 cp LICENSE "$info/licenses"
 # The libraries of Debian that the wheel contains.
-for package in $(tools/runtime_packages.sh "$prefix"/libexec/seqtrain/* | grep -Ev 'gcc|stdc|libc6'); do
+for package in $(tools/runtime_packages.sh "${programs[@]}" | grep -Ev 'gcc|stdc|libc6'); do
   cp "/usr/share/doc/$package/copyright" "$info/licenses/$package"
 done
 cat >"$info/entry_points.txt" <<END

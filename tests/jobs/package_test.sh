@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries the packages of build/release/packages on a fresh Debian: package.Containerfile says how. Ends
+# Tries the packages of build/package/packages on a fresh Debian: package.Containerfile says how. Ends
 # with 77 ("skipped") where no engine builds images. BASE names another base than the Containerfile's.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -7,7 +7,7 @@ engine=$(tools/container_engine.sh) || exit 77
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 mkdir "$context"/{examples,checkpoints}
-cp build/release/packages/seqtrain* "$context"
+cp build/package/packages/seqtrain* "$context"
 cp -r examples/data "$context/examples"
 cp -r checkpoints/all-MiniLM-L6-v2 "$context/checkpoints"
 cp -r tests/install/cli "$context"

@@ -379,6 +379,15 @@ class Deploy(Scripts):
         self.assertTrue(any("models upload" in line and "/seqtrain:cuda " in line for line in self.lines()))
 
 
+class Packages(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("dpkg-query"), "packages are Debian's")
+    def test_are_those_of_programs_and_scripts_are_passed_over(self):
+        run = ROOT / "examples/seqtrain/run.sh"
+        command = [ROOT / "tools/runtime_packages.sh", "/bin/sh", run, run.parent / "project"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        self.assertIn("libc6", done.stdout.split())
+
+
 class Image(Scripts):
     """Tests image.sh and make_venv.sh in a folder with a docker and a pip that only record their calls."""
 
