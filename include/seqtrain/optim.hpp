@@ -3,6 +3,7 @@
 #include <seqtrain/optim/adafactor.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/optim/adam_moments.hpp>
+#include <seqtrain/optim/adam_on_device.hpp>
 #include <seqtrain/optim/any.hpp>
 #include <seqtrain/optim/averaged.hpp>
 #include <seqtrain/optim/by_rule.hpp>

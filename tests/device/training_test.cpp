@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -14,6 +16,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/adam_on_device.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/trainer.hpp>
@@ -131,8 +134,9 @@ struct Losses {
 class Fit : public testing::Test {
  protected:
   Result run(c10::Device device, train::FitOptions options = {}, std::int64_t stop_after = 0) {
-    Trainer trainer{load(device), optim::AdamW{{.lr = 1e-3, .weight_decay = 0.01}}, made_loader(30),
-                    sink::Directory{place_}};
+    Trainer trainer{load(device),
+                    optim::AdamW{{.lr = 1e-3, .weight_decay = 0.01, .on_device = kernel}},
+                    made_loader(30), sink::Directory{place_}};
     if (const auto& scale = trainer.model().parameters().front().loss_scale) {
       scale->value.fill_(std::exp2(28));  // overflows in the first steps
       scale->growth_interval = 4;
@@ -186,6 +190,7 @@ class Fit : public testing::Test {
 
   double dropout = 0;
   std::optional<model::LoRA> lora = {};
+  std::shared_ptr<optim::AdamOnDevice> kernel = nullptr;
   model::Precision precision = model::Precision::fp32;
   tests::OneThread one_thread_;
   std::optional<MadeCheckpoint> checkpoint_{std::in_place, tests::MadeModel{.layers = 1}};
@@ -210,6 +215,28 @@ TEST_F(Fit, ResumesToTheSameBits) {
     SCOPED_TRACE(name(given));
     precision = given;
     EXPECT_EQ(expect_same_bits().skipped_steps > 0, given == model::Precision::fp16);
+  }
+}
+
+TEST_F(Fit, IsNearlyTheSameByTheKernelOfAdamAndResumesToTheSameBits) {
+  dropout = 0.1;
+  for (const auto given :
+       {model::Precision::fp32, model::Precision::bf16, model::Precision::fp16}) {
+    SCOPED_TRACE(name(given));
+    precision = given;
+    kernel = nullptr;
+    const Result by_operators = run(fake_device);
+    kernel = std::make_shared<optim::AdamOnDevice>(fake_device);
+    const Result by_kernel = run(fake_device);
+    ASSERT_EQ(by_kernel.losses.size(), by_operators.losses.size());
+    double apart = 0;
+    for (std::size_t i = 0; i < by_kernel.losses.size(); ++i) {
+      apart = std::max(apart, std::abs(by_kernel.losses[i] - by_operators.losses[i]));
+    }
+    EXPECT_LT(apart, given == model::Precision::fp32 ? 1e-6 : 1e-3);
+    RecordProperty("losses_apart_" + std::string{name(given)}, std::to_string(apart));
+    EXPECT_EQ(by_kernel.report.skipped_steps, by_operators.report.skipped_steps);
+    expect_same_bits();
   }
 }
 

@@ -1,6 +1,6 @@
 # cmake -D include_directory=… -P no_torch.cmake
 # Fails where a header of the half without torch includes one of torch's, itself or by way of ours.
-set(rooms core text data weights kernels metrics predict http hub concepts sink buckets gcs s3 log train checkpoint run report
+set(rooms core text data weights kernels cuda metrics predict http hub concepts sink buckets gcs s3 log train checkpoint run report
   page machine serve storage cli)
 set(headers "")
 foreach(room IN LISTS rooms)

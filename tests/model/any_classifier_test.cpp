@@ -55,7 +55,7 @@ double norm(std::span<const float> numbers, std::span<const float> minus) {
 TEST_P(Transformers, GradientsAreEqual) {
   const auto loss = static_cast<double>(model_.accumulate(case_.batch(0), 1));
   EXPECT_NEAR(loss, case_.expected("loss")[0], 1e-5);
-  for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late] :
+  for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] :
        model_.parameters()) {
     if (!gradient.defined()) {  // it never learns
       EXPECT_TRUE(name.ends_with("embed_positions.weight") || name.ends_with("inv_freq") ||

@@ -44,7 +44,7 @@ class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
     const auto loss = static_cast<double>(narrow.accumulate(batch, 1));
     EXPECT_NEAR(loss, static_cast<double>(wide.accumulate(batch, 1)), 1e-2);
     for (std::size_t i = 0; i < narrow.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched, role, depth, loss_scale, late] =
+      const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
           narrow.parameters()[i];
       const at::Tensor& expected = wide.parameters()[i].gradient;
       ASSERT_EQ(gradient.defined(), expected.defined()) << name;

@@ -138,7 +138,7 @@ class Driver {
     accumulate();
     if (random_.below(2) > 0) compare_logits();
     const at::NoGradGuard no_gradients;
-    for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late] :
+    for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] :
          model_.parameters()) {
       if (!gradient.defined()) continue;
       at::_fused_adam_({value}, {gradient}, {at::zeros_like(gradient)}, {at::zeros_like(gradient)},

@@ -5,7 +5,7 @@
 // before it is there. It has several streams, and finds work on two of them that no event orders.
 // It counts copies, waits and operators. If the environment has FAKE_DEVICE_IS_DETERMINISTIC,
 // operators demand torch's deterministic algorithms; if it has FAKE_DEVICE_HAS_NO_EVENTS, no event
-// can be recorded.
+// can be recorded. It runs kernels of our own on the processor, from the source that a GPU gets.
 #include "support/fake_device.hpp"
 
 #include <algorithm>
@@ -42,7 +42,13 @@
 #include <torch/library.h>
 #include <unistd.h>
 
+#include <seqtrain/cuda/adam_kernel.hpp>
+#include <seqtrain/cuda/norm_kernel.hpp>
+#include <seqtrain/cuda/squares_kernel.hpp>
+#include <seqtrain/tensor/device_kernel.hpp>
+
 #include "support/fake_streams.hpp"
+#include "support/run_kernel.hpp"  // the last one: it defines names of CUDA
 
 namespace seqtrain::tests {
 namespace {
@@ -865,6 +871,76 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, library) {
 }
 
 }  // namespace
+
+// ---- Kernels of our own, which the processor runs from their source
+
+namespace {
+
+#include "kernels/adam_kernel.cu"
+#include "kernels/norm_kernel.cu"
+#include "kernels/squares_kernel.cu"
+
+// As long as this exists, a kernel can use the memory of the tensors that it names where tensors
+// have it, and can write only what it names as such.
+class OpenToKernel {
+ public:
+  explicit OpenToKernel(const tensor::KernelCall& call) {
+    add(call.reads, false);
+    add(call.writes, true);
+    for (const auto& [block, writes] : blocks_)
+      protect(*block, writes ? PROT_READ | PROT_WRITE : PROT_READ);
+  }
+  ~OpenToKernel() {
+    for (const auto& [block, writes] : blocks_) protect(*block, PROT_NONE);
+  }
+  OpenToKernel(const OpenToKernel&) = delete;
+  OpenToKernel& operator=(const OpenToKernel&) = delete;
+
+ private:
+  void add(std::span<const at::Tensor> tensors, bool writes) {
+    for (const at::Tensor& tensor : tensors) {
+      TORCH_CHECK(!tensor.is_cpu(), "a kernel got a tensor of the processor");
+      if (tensor.numel() == 0) continue;
+      arrive(tensor.storage());
+      use(tensor, writes);
+      blocks_[&block_of(tensor)] |= writes;
+    }
+  }
+  static void protect(const Block& block, int protection) {
+    const int result = ::mprotect(device_memory().closed(block.place), block.bytes, protection);
+    TORCH_CHECK(result == 0, "the device's memory cannot be opened");
+  }
+
+  std::map<const Block*, bool> blocks_;
+};
+
+template <class Argument>
+class HostKernel : public tensor::DeviceKernel {
+ public:
+  explicit HostKernel(void (*kernel)(Argument)) : kernel_{kernel} {}
+
+  void call(const tensor::KernelCall& call) const override {
+    const std::lock_guard lock{mutex};
+    count(&DeviceCounts::operators);
+    const InOperator inside{"a kernel"};
+    const OpenToKernel open{call};
+    run_grid(kernel_, call.blocks, call.threads, *static_cast<const Argument*>(call.argument));
+  }
+
+ private:
+  void (*kernel_)(Argument);
+};
+
+}  // namespace
+
+extern "C" const tensor::DeviceKernel* seqtrain_load_kernel(const cuda::KernelSource& source,
+                                                            c10::Device device) {
+  if (device.type() != type) return nullptr;
+  if (source.name == cuda::adam_kernel.name) return new HostKernel<AdamArguments>{&seqtrain_adam};
+  if (source.name == cuda::norm_kernel.name) return new HostKernel<NormArguments>{&seqtrain_norm};
+  if (source.name != cuda::squares_kernel.name) return nullptr;
+  return new HostKernel<SquaresArguments>{&seqtrain_squares};
+}
 
 DeviceCounts device_counts() {
   const std::lock_guard lock{mutex};

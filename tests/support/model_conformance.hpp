@@ -70,7 +70,7 @@ TYPED_TEST_P(ModelConformance, SatisfiesTheConcept) {
 TYPED_TEST_P(ModelConformance, NamesParametersAndBeginsWithoutGradients) {
   const auto model = TypeParam::make(0.1, 1);
   std::set<std::string> names;
-  for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late] :
+  for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] :
        model.parameters()) {
     EXPECT_TRUE(names.insert(name).second) << name;
     ASSERT_TRUE(gradient.defined()) << name;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/impl/FakeGuardImpl.h>
 
 namespace {
 
@@ -13,6 +14,10 @@ struct CUDAHooks : at::CUDAHooksInterface {
 };
 
 }  // namespace
+
+namespace c10::impl {
+C10_REGISTER_GUARD_IMPL(CUDA, FakeGuardImpl<DeviceType::CUDA>)
+}  // namespace c10::impl
 
 namespace at {
 REGISTER_CUDA_HOOKS(CUDAHooks);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::optim {
+
+class AdamOnDevice;
 
 /// Options of `Adam` and `AdamW`. Names and defaults are torch's, but `weight_decay` is 0 by
 /// default with AdamW too.
@@ -30,6 +33,8 @@ struct AdamOptions {
   /// gradients must be in fp32 on the processor.
   bool eight_bit = false;
   LrFactors lr_factors = {};  ///< 1 for parameters that are not named
+  /// Takes the steps on its device. Null leaves them to torch's fused update.
+  std::shared_ptr<AdamOnDevice> on_device = nullptr;
 
   void validate() const;
 };
@@ -41,7 +46,8 @@ struct AdamItem;
 ///   m = beta1 · m + (1 - beta1) · g
 ///   v = beta2 · v + (1 - beta2) · g²
 ///   value -= lr · m / (1 - beta1^t) / (√(v / (1 - beta2^t)) + eps)
-/// On the processor hand-written kernels compute it, and elsewhere torch's fused update.
+/// On the processor hand-written kernels compute it, and elsewhere torch's fused update, or kernels
+/// of our own if `AdamOptions::on_device` is given.
 class AdamRule {
  public:
   using Options = AdamOptions;

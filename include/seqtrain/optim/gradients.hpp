@@ -24,6 +24,11 @@ namespace seqtrain::optim {
 /// Returns `the gradient of <name> is not finite`, or an empty text if all are finite.
 SEQTRAIN_SEPARATE std::string nonfinite_gradient(std::span<const tensor::Parameter> parameters);
 
+/// Returns the outcome of a step whose gradients have these norms, after which the loss scale comes
+/// if there is one. `names` are those of the parameters.
+[[nodiscard]] SEQTRAIN_SEPARATE Outcome outcome_of(std::shared_ptr<tensor::Arriving> norms,
+                                                   std::vector<std::string> names, bool is_scaled);
+
 /// The gradients of parameters, and by their norms whether they are finite. The norms take one pass
 /// over the gradients, which clipping needs anyway. On a device they stay there for the fused
 /// update, and a copy of them comes to the host later. If the gradients are of a scaled loss, the
@@ -44,11 +49,9 @@ class Finite {
   void clip(double max_norm) const;
 
   /// Returns the outcome of a step with these gradients.
-  [[nodiscard]] Outcome outcome() const;
+  [[nodiscard]] Outcome outcome() const { return outcome_of(arriving_, names_, scale_ != nullptr); }
 
  private:
-  static std::string problem(const at::Tensor& norms, const std::vector<std::string>& names);
-
   std::shared_ptr<tensor::LossScale> scale_;
   std::vector<at::Tensor> gradients_;
   std::vector<std::string> names_;

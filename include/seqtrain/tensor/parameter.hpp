@@ -38,6 +38,13 @@ struct Depth {
   friend bool operator==(const Depth&, const Depth&) = default;
 };
 
+/// A copy of a parameter in the type of products. The model writes it before a forward pass unless
+/// it has the parameter's last change, and an optimizer may write it with the parameter.
+struct NarrowCopy {
+  at::Tensor value;           ///< same shape; contiguous
+  std::int64_t changes = -1;  ///< `changes_of` the parameter when the copy was written
+};
+
 /// A named tensor of a model. The name is the key in the state_dict of Hugging Face's model;
 /// loading, saving and freezing use names.
 struct Parameter {
@@ -57,6 +64,8 @@ struct Parameter {
   /// Tells that the gradient is complete only at the end of a backward pass, although the parameter
   /// comes after those of the layers.
   bool late = false;
+  /// The copy that products read. Null if there is none, or if the model does not tell it.
+  std::shared_ptr<NarrowCopy> copy = nullptr;
 };
 
 /// Makes a value require a gradient. Returns the gradient, which is zero and to which autograd adds

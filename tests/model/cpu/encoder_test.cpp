@@ -120,7 +120,7 @@ TEST_P(CpuEncoder, GradientsAreAutograds) {
   const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
   EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 3e-3 : 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched, role, depth, loss_scale, late] =
+    const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
         kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
     // A key's bias has no gradient but rounding: softmax does not see it.
@@ -145,7 +145,7 @@ TEST_P(CpuEncoder, TrainsLikeAutograd) {
     other.step(autograd.parameters(), {});
   }
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched, role, depth, loss_scale, late] =
+    const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
         kernels.parameters()[i];
     if (is_bias_of_key(name)) continue;  // no gradient but rounding
     const auto& expected = autograd.parameters()[i].value;
@@ -161,7 +161,7 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
     auto model = load(false, 0.2);
     (void)model.accumulate(MadeCheckpoint::batch(4, 200), 1);
     for (std::size_t i = 0; i < model.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched, role, depth, loss_scale, late] =
+      const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
           model.parameters()[i];
       if (!name.starts_with(checkpoint_.prefix() + ".") || name.find("pooler") != name.npos) {
         continue;  // the head is ATen's
@@ -226,7 +226,7 @@ TEST_P(CpuEncoder, FrozenRunsAsInEvaluation) {
   EXPECT_NEAR(static_cast<double>(kernels.accumulate(batch, 1)),
               static_cast<double>(autograd.accumulate(batch, 1)), 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched, role, depth, loss_scale, late] =
+    const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
         kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
     ASSERT_EQ(gradient.defined(), expected.defined()) << name;

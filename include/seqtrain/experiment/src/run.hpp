@@ -217,7 +217,8 @@ SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
   cli::require(learns || !flags().freeze_encoder, "freeze-encoder",
                "leaves nothing to train: the model has no head");
   state_->optimizer_made = true;
-  return {optim::make(flags().optimizer(), parameters), flags().ema_decay};
+  const auto say = [this](const std::string& text) { log().info(text); };
+  return {optim::make(flags().optimizer(), parameters, say), flags().ema_decay};
 }
 
 SEQTRAIN_SEPARATE void Run::check_scoring(bool has_predictions) const {

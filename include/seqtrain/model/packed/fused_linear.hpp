@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -32,16 +33,21 @@ class ParameterCopies {
   [[nodiscard]] at::ScalarType type() const { return type_; }
 
   /// Returns the values one below the other, in the type of products. The result follows changes.
-  [[nodiscard]] at::Tensor joined(const std::vector<at::Tensor>& values) {
+  /// Those of the parameters that have these values get their copies.
+  [[nodiscard]] at::Tensor joined(const std::vector<at::Tensor>& values,
+                                  std::span<tensor::Parameter> parameters = {}) {
     const at::Tensor first = values.front().detach();
     if (values.size() == 1 && first.scalar_type() == type_) return first;
     at::Tensor copy = at::cat(values).detach().to(type_);
     std::int64_t row = 0;
     for (const at::Tensor& value : values) {
+      const tensor::NarrowCopy part{copy.narrow(0, row, value.size(0))};
       values_.push_back(value.detach());
-      copies_.push_back(copy.narrow(0, row, value.size(0)));
-      changes_.push_back(-1);
+      copies_.push_back(std::make_shared<tensor::NarrowCopy>(part));
       row += value.size(0);
+      for (tensor::Parameter& parameter : parameters) {
+        if (parameter.value.is_same(value)) parameter.copy = copies_.back();
+      }
     }
     return copy;
   }
@@ -50,17 +56,17 @@ class ParameterCopies {
     std::vector<at::Tensor> from, to;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const std::int64_t changes = tensor::changes_of(values_[i]);
-      if (std::exchange(changes_[i], changes) == changes) continue;
+      if (std::exchange(copies_[i]->changes, changes) == changes) continue;
       from.push_back(values_[i]);
-      to.push_back(copies_[i]);
+      to.push_back(copies_[i]->value);
     }
     if (!to.empty()) at::_foreach_copy_(to, from);
   }
 
  private:
   at::ScalarType type_;
-  std::vector<at::Tensor> values_, copies_;
-  std::vector<std::int64_t> changes_;
+  std::vector<at::Tensor> values_;
+  std::vector<std::shared_ptr<tensor::NarrowCopy>> copies_;
 };
 
 /// Adds `scale` times the product of a and b, whose sums are fp32, to `sum`.
@@ -163,8 +169,8 @@ class FusedLinear {
       if (map.low_rank.a.defined()) adapters_.push_back({map.low_rank, row, rows, copies});
       row += rows;
     }
-    weight_ = copies.joined(weights);
-    if (!biases.empty()) bias_ = copies.joined(biases);
+    weight_ = copies.joined(weights, parameters);
+    if (!biases.empty()) bias_ = copies.joined(biases, parameters);
     if (!maps[0].weight.requires_grad()) return;
     d_weight_ = joined_gradient(weights, parameters);
     if (!biases.empty()) d_bias_ = joined_gradient(biases, parameters).unsqueeze(0);

@@ -17,6 +17,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/optim/adam_on_cpu.hpp>
+#include <seqtrain/optim/adam_on_device.hpp>
 #include <seqtrain/optim/by_rule.hpp>
 #include <seqtrain/optim/gradients.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -32,6 +33,7 @@ SEQTRAIN_SEPARATE void AdamOptions::validate() const {
 
 SEQTRAIN_SEPARATE bool AdamRule::takes_kernels(std::span<const tensor::Parameter> parameters,
                                                bool is_scaled) const {
+  if (options.on_device && options.on_device->takes(parameters)) return true;
   const bool takes = !is_scaled && fits_kernels(parameters);
   if (takes || !options.eight_bit) return takes;
   throw InputError{"8-bit moments need gradients in fp32 on the processor"};
@@ -40,6 +42,9 @@ SEQTRAIN_SEPARATE bool AdamRule::takes_kernels(std::span<const tensor::Parameter
 SEQTRAIN_SEPARATE Outcome AdamRule::step_by_kernels(std::span<const Trained<AdamMoments>> trained,
                                                     std::span<const tensor::Parameter> parameters,
                                                     double max_grad_norm) const {
+  if (options.on_device && options.on_device->takes(parameters)) {
+    return (*options.on_device)(trained, parameters, options, max_grad_norm);
+  }
   std::vector<AdamItem> items;
   items.reserve(trained.size());
   for (const auto& each : trained) items.push_back(item_of(each));

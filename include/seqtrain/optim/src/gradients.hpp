@@ -57,26 +57,35 @@ SEQTRAIN_SEPARATE void Finite::clip(double max_norm) const {
   at::_foreach_mul_(gradients_, factor.to(gradients_[0].scalar_type()));
 }
 
-SEQTRAIN_SEPARATE Outcome Finite::outcome() const {
-  const auto norms = arriving_;
-  Outcome outcome =
-      Outcome::on_device([norms, names = names_] { return problem(norms->wait(), names); },
-                         [norms] { return norms->is_there(); })
-          .with_gradient_norm([norms, count = std::ssize(names_)] {
-            return at::linalg_vector_norm(norms->wait().narrow(0, 0, count), 2).item<double>();
-          });
-  if (!scale_) return outcome;
-  return std::move(outcome).with_loss_scale([norms] { return norms->wait()[-1].item<double>(); });
-}
+namespace detail {
 
-SEQTRAIN_SEPARATE std::string Finite::problem(const at::Tensor& norms,
-                                              const std::vector<std::string>& names) {
+/// Returns which gradient is not finite, or an empty text.
+inline std::string problem_of_norms(const at::Tensor& norms,
+                                    const std::vector<std::string>& names) {
   const at::Tensor wide = norms.to(at::kDouble);
   const auto* const numbers = wide.const_data_ptr<double>();
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!std::isfinite(numbers[i])) return "the gradient of " + names[i] + " is not finite";
   }
   return {};
+}
+
+}  // namespace detail
+
+[[nodiscard]] SEQTRAIN_SEPARATE Outcome outcome_of(std::shared_ptr<tensor::Arriving> norms,
+                                                   std::vector<std::string> names, bool is_scaled) {
+  const auto count = std::ssize(names);
+  Outcome outcome =
+      Outcome::on_device(
+          [norms, names = std::move(names)] {
+            return detail::problem_of_norms(norms->wait(), names);
+          },
+          [norms] { return norms->is_there(); })
+          .with_gradient_norm([norms, count] {
+            return at::linalg_vector_norm(norms->wait().narrow(0, 0, count), 2).item<double>();
+          });
+  if (!is_scaled) return outcome;
+  return std::move(outcome).with_loss_scale([norms] { return norms->wait()[-1].item<double>(); });
 }
 
 }  // namespace seqtrain::optim

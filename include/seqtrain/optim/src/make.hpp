@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/optim/adafactor.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/adam_on_device.hpp>
 #include <seqtrain/optim/any.hpp>
 #include <seqtrain/optim/lion.hpp>
 #include <seqtrain/optim/make.hpp>
@@ -54,7 +56,8 @@ inline AdamOptions adam_options(const Choice& choice, LrFactors factors) {
 }  // namespace detail
 
 [[nodiscard]] SEQTRAIN_SEPARATE Any make(const Choice& choice,
-                                         std::span<const tensor::Parameter> parameters) {
+                                         std::span<const tensor::Parameter> parameters,
+                                         const std::function<void(const std::string&)>& say) {
   choice.validate();
   detail::check_trains(choice.type, parameters);
   LrFactors factors = layerwise(parameters, choice.layerwise_lr_decay);
@@ -86,8 +89,13 @@ inline AdamOptions adam_options(const Choice& choice, LrFactors factors) {
                          .eps = choice.eps,
                          .weight_decay = choice.weight_decay,
                          .lr_factors = std::move(factors)}});
-    default:
-      return named(Adam{detail::adam_options(choice, std::move(factors))});
+    default: {
+      AdamOptions options = detail::adam_options(choice, std::move(factors));
+      if (!parameters.empty()) {
+        options.on_device = AdamOnDevice::make(parameters.front().value.device(), say);
+      }
+      return named(Adam{std::move(options)});
+    }
   }
 }
 

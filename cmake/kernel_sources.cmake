@@ -1,0 +1,16 @@
+# seqtrain_kernel_sources(FOLDER): writes the text of each kernel of include/seqtrain/cuda into FOLDER/NAME.cu, for those
+# who compile it for a processor or look at it with other tools.
+function(seqtrain_kernel_sources folder)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/seqtrain/cuda/*_kernel.hpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
+  foreach(header IN LISTS headers)
+    file(READ ${header} text)
+    string(FIND "${text}" "R\"(" begin)
+    string(FIND "${text}" ")\"" end REVERSE)
+    math(EXPR begin "${begin} + 3")
+    math(EXPR length "${end} - ${begin}")
+    string(SUBSTRING "${text}" ${begin} ${length} text)
+    get_filename_component(name ${header} NAME_WE)
+    file(CONFIGURE OUTPUT ${folder}/${name}.cu CONTENT "${text}" @ONLY)
+  endforeach()
+endfunction()

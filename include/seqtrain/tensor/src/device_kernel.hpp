@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <climits>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/Device.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <dlfcn.h>
+#include <link.h>
+
+#include <seqtrain/core/environment.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/cuda/cubin_cache.hpp>
+#include <seqtrain/cuda/driver.hpp>
+#include <seqtrain/cuda/nvrtc.hpp>
+#include <seqtrain/tensor/device.hpp>
+#include <seqtrain/tensor/device_kernel.hpp>
+
+namespace seqtrain::tensor {
+
+namespace detail {
+
+/// Returns the folder of LibTorch's libraries, or an empty path.
+[[nodiscard]] inline std::filesystem::path libtorch_folder() {
+  void* const library = ::dlopen("libc10.so", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return {};
+  std::array<char, PATH_MAX> folder{};
+  const int result = ::dlinfo(library, RTLD_DI_ORIGIN, folder.data());
+  ::dlclose(library);
+  return result == 0 ? folder.data() : "";
+}
+
+/// A kernel on an NVIDIA GPU.
+class CudaKernel : public DeviceKernel {
+ public:
+  CudaKernel(const cuda::KernelSource& source, c10::Device device,
+             const std::function<void(const std::string&)>& say)
+      : device_{device} {
+    const long version = at::detail::getCUDAHooks().versionCUDART();
+    const auto nvrtc =
+        cuda::open_nvrtc(cuda::nvrtc_files(static_cast<int>(version / 1000), libtorch_folder()));
+    const cuda::CubinCache cache{cache_directory() / "kernels", say};
+    const std::string cubin = cache.get(source, compute_capability(device), *nvrtc);
+    const c10::DeviceGuard guard{device};
+    driver_.use_device(device.index());
+    entry_ = driver_.load(cubin, std::string{source.name});
+  }
+
+  void call(const KernelCall& call) const override {
+    const c10::DeviceGuard guard{device_};
+    driver_.use_device(device_.index());
+    driver_.launch(entry_, call.blocks, call.threads, stream(), call.argument);
+  }
+
+ private:
+  [[nodiscard]] cuda::Driver::Stream stream() const {
+    const auto now = c10::impl::getDeviceGuardImpl(device_.type())->getStream(device_);
+    if (now.id() == 0) return nullptr;  // CUDA's default stream
+    return static_cast<cuda::Driver::Stream>(now.native_handle());
+  }
+
+  c10::Device device_;
+  cuda::Driver driver_;
+  cuda::Driver::Entry entry_ = nullptr;
+};
+
+}  // namespace detail
+
+[[nodiscard]] SEQTRAIN_SEPARATE bool asks_for_kernel(std::string_view name) {
+  const std::string all = process_environment("SEQTRAIN_GPU_KERNELS").value_or("");
+  std::string_view rest = all;
+  while (!rest.empty()) {
+    const auto end = rest.find(',');
+    if (rest.substr(0, end) == name) return true;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return false;
+}
+
+[[nodiscard]] SEQTRAIN_SEPARATE std::unique_ptr<const DeviceKernel> load_kernel(
+    const cuda::KernelSource& source, c10::Device device,
+    const std::function<void(const std::string&)>& say) {
+  if (device.is_cuda()) return std::make_unique<const detail::CudaKernel>(source, device, say);
+  using Load = const DeviceKernel*(const cuda::KernelSource&, c10::Device);
+  auto* const load = reinterpret_cast<Load*>(::dlsym(RTLD_DEFAULT, kernel_loader_name));
+  std::unique_ptr<const DeviceKernel> kernel{load != nullptr ? load(source, device) : nullptr};
+  if (kernel != nullptr) return kernel;
+  throw Error{"kernels of our own are for GPUs of NVIDIA", {.object = device.str()}};
+}
+
+}  // namespace seqtrain::tensor
