@@ -72,6 +72,24 @@ def check_kill(arguments, model, place, precision, *more):
     assert ended[0] == ended[1], "the continued run has other bits"
 
 
+def check_kernels(arguments, model, place):
+    """With kernels of our own a run has nearly the same losses, and equal bits after a kill."""
+    def flags(name):
+        return flags_of_run(model, place / name, "--max-steps", 8, "--device", "fake", "--precision", "bf16")
+
+    run(arguments, arguments.mnli, *flags("off"))
+    os.environ["SEQTRAIN_GPU_KERNELS"] = "adam"
+    text = run(arguments, arguments.mnli, *flags("on"))
+    assert "Adam's steps are kernels of our own on fake:0" in text, text
+    off, on = losses(place / "off"), losses(place / "on")
+    ended = [(place / name / "model/model.safetensors").read_bytes() for name in ("off", "on")]
+    largest = max(abs(a - b) for a, b in zip(off, on, strict=True))
+    print(f"kernels of our own: largest difference of {len(on)} losses: {largest:.1e}; equal bits: {ended[0] == ended[1]}")
+    assert len(on) == 8 and largest < 1e-4, (off, on)
+    check_kill(arguments, model, place / "killed", "bf16")
+    del os.environ["SEQTRAIN_GPU_KERNELS"]
+
+
 def check_deterministic(arguments, model, place):
     """Programs set torch's deterministic algorithms before the first operator, and a frozen encoder's run continues
     to the same bits."""
@@ -198,6 +216,7 @@ def main():
             assert served_labels(arguments, model, precision) == answers[:16], precision
         for precision in ("bf16", "fp16"):
             check_kill(arguments, place / "model", place / precision, precision)
+        check_kernels(arguments, place / "model", place / "kernels")
         check_deterministic(arguments, place / "model", place / "equal")
         check_processes(arguments, place / "model", place / "together")
         check_refusals(arguments, model)
