@@ -147,7 +147,9 @@ INSTANTIATE_TEST_SUITE_P(
                     KeptCase{{}, Precision::int8},
                     KeptCase{{.family = "modernbert", .more = R"("local_attention": 10)"},
                              Precision::bf16},
-                    KeptCase{{.family = "mpnet"}, Precision::int8}));
+                    KeptCase{{.family = "mpnet"}, Precision::int8},
+                    KeptCase{{.family = "roberta-prelayernorm"}, Precision::int8},
+                    KeptCase{{.family = "megatron-bert"}, Precision::bf16}));
 
 }  // namespace
 }  // namespace seqtrain::model

@@ -38,6 +38,9 @@ class HashDropout {
         threshold_{static_cast<std::uint32_t>(std::ldexp(probability, 32))},
         scale_{static_cast<float>(1 / (1 - probability))} {}
 
+  /// Tells whether it drops any element.
+  [[nodiscard]] bool drops() const { return threshold_ != 0; }
+
   /// Multiplies the elements from `index` on by 0 with the given probability, otherwise by 1 / (1 -
   /// probability).
   template <class Floats>

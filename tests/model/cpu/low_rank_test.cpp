@@ -201,6 +201,8 @@ INSTANTIATE_TEST_SUITE_P(
         AdaptedCase{{"albert", "gelu", 4, 64, 4, 64,
                      R"("embedding_size": 64, "num_hidden_groups": 2, "inner_group_num": 2)"},
                     Precision::fp32},
+        AdaptedCase{{"megatron-bert", "gelu", 2, 64, 4, 128}, Precision::fp32},
+        AdaptedCase{{"roberta-prelayernorm", "gelu", 2, 64, 4, 128}, Precision::bf16},
         AdaptedCase{{"mpnet", "gelu", 3, 128, 2, 64}, Precision::bf16},
         AdaptedCase{{"modernbert", "gelu", 4, 64, 4, 128, R"("local_attention": 10)"},
                     Precision::fp32},

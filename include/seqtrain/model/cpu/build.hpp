@@ -97,17 +97,12 @@ template <class T>
 }
 
 /// Returns an encoder of these embeddings and layers for the hand-written backend, or nothing if it
-/// does not compute them. If the layers have a norm before the first, it takes the place of that of
-/// the embeddings.
+/// does not compute them.
 template <class T>
 [[nodiscard]] std::optional<EncoderParts<T>> encoder(Embeddings embeddings,
                                                      const EncoderLayers& all) {
   if (!only_by_operators(all).empty()) return {};
-  if (all.first_norm) {
-    if (all.dropout.embeddings != 0) return {};
-    embeddings.norm = norm(*all.first_norm);
-    embeddings.keeps_sum = true;
-  }
+  embeddings.first_norm = norm(all.first_norm);
   EncoderParts<T> result{.embeddings = std::move(embeddings),
                          .layers = {},
                          .order = all.order,

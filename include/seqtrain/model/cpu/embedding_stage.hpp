@@ -20,8 +20,9 @@
 
 namespace seqtrain::model::cpu {
 
-/// Both passes from ids to the first layer's input: embeddings, their norm, dropout and, in
-/// families whose embeddings have another size than hidden states, a linear layer.
+/// Both passes from ids to the residual and the first layer's input: embeddings, their norm if they
+/// have one, dropout and, in families whose embeddings have another size than hidden states, a
+/// linear layer. What the first layer reads may be normalized once more.
 template <class T>
 class EmbeddingStage {
  public:
@@ -31,9 +32,8 @@ class EmbeddingStage {
   [[nodiscard]] std::optional<PackedLinear<T>>& projection() { return projection_; }
   void round_words() { embeddings_.round_words(); }
 
-  /// Tells whether the residual is the embeddings' sum, and the first layer reads what a norm makes
-  /// of it.
-  [[nodiscard]] bool keeps_sum() const { return embeddings_.keeps_sum; }
+  /// Tells whether the first layer reads what a norm makes of the residual.
+  [[nodiscard]] bool has_first_norm() const { return embeddings_.first_norm.has_value(); }
 
   /// Tells whether anything of this stage learns.
   [[nodiscard]] bool learns() const {
@@ -53,8 +53,8 @@ class EmbeddingStage {
       embedded_.reserve(rows * size());
     }
     if (!keep) return;
-    normal_.reserve(layout.rows() * size());
-    inverse_.reserve(layout.rows());
+    if (embeddings_.norm) norm_.reserve(layout.rows(), size());
+    if (has_first_norm()) first_norm_.reserve(layout.rows(), hidden());
   }
 
   /// Computes `x` and `input` [count, hidden] of the rows from `row` on. `place` is the first row
@@ -62,61 +62,60 @@ class EmbeddingStage {
   void forward(std::size_t row, std::size_t count, std::size_t place, float* x, T* input,
                const Scratch<T>& scratch) const {
     float* const sums = projection_ ? sums_.data() + place * size() : x;
-    float* const normalized = keeps_sum() ? scratch.wide : sums;
     T* const embedded = projection_ ? embedded_.data() + place * size() : input;
     embeddings_.add_up(ids_.data() + row, count, size(), sums);
-    kernels::norm_and_drop<T>(
-        sums, embeddings_.norm.weights(), dropout_, index_of(row),
-        {normalized, embedded, keeps_ ? normal_.data() + row * size() : nullptr,
-         keeps_ ? inverse_.data() + row : nullptr},
-        count, size());
-    if (!projection_) return;
-    const std::size_t hidden = projection_->out();
-    scratch.reduced->drop_at(adapters_, row);
-    Product<T>{Pass::forward, *projection_, embedded, count, *scratch.reduced}.each(
-        scratch.block, [&](std::size_t column, const float* block) {
-          const float* const bias = projection_->bias() + column;
-          kernels::add_bias(block, panel, bias, x + column, hidden, count, panel);
-          kernels::convert(x + column, hidden, input + column, hidden, count, panel);
-        });
+    if (embeddings_.norm) {
+      kernels::norm_and_drop<T>(sums, embeddings_.norm->weights(), dropout_, index_of(row),
+                                kept(norm_, row, size(), sums, embedded), count, size());
+    } else {
+      if (dropout_.drops()) drop(row, count, sums);
+      if (projection_ || !has_first_norm()) {
+        kernels::convert(sums, size(), embedded, size(), count, size());
+      }
+    }
+    if (projection_) project(row, count, embedded, x, input, scratch);
+    if (!has_first_norm()) return;
+    kernels::norm_and_drop<T>(x, embeddings_.first_norm->weights(), {}, 0,
+                              kept(first_norm_, row, hidden(), scratch.wide, input), count,
+                              hidden());
   }
 
   /// Sets the sums of a backward pass to zero.
   void begin_backward(std::size_t groups, std::size_t rows) {
-    norms_.reserve(groups, 1, size());
+    if (embeddings_.norm) norm_.gradients.reserve(groups, 1, size());
+    if (has_first_norm()) first_norm_.gradients.reserve(groups, 1, hidden());
     if (!projection_) return;
     const std::size_t count = rows * projection_->out();
     std::fill_n(d_projected_.reserve(count), count, T{});
   }
 
   /// Computes the backward pass of a group, given the gradient of its `x` [count, hidden], up to
-  /// the gradient of the embeddings' sums. With `keeps_sum()`, `d_normal` [count, hidden] is the
-  /// gradient of what the norm gives the first layer. Overwrites it.
+  /// the gradient of the embeddings' sums. With `has_first_norm()`, `d_normal` [count, hidden] is
+  /// the gradient of what that norm gives the first layer. Overwrites both.
   void backward(std::size_t group, std::size_t row, std::size_t count, float* gradient,
                 float* d_normal, const Scratch<T>& scratch) const {
-    if (keeps_sum()) return add_norm_backward(group, row, count, gradient, d_normal);
+    if (has_first_norm()) first_norm_backward(group, row, count, gradient, d_normal);
     float* sums = gradient;
     if (projection_) {
-      const std::size_t hidden = projection_->out();
       sums = sums_.data() + row * size();
-      T* const d_projected = d_projected_.data() + row * hidden;
-      kernels::convert(gradient, hidden, d_projected, hidden, count, hidden);
-      scratch.reduced->drop_at(adapters_, row);
-      Product<T>{Pass::backward, *projection_, d_projected, count, *scratch.reduced}.each(
-          scratch.block, [&](std::size_t column, const float* block) {
-            kernels::convert(block, panel, sums + column, size(), count, panel);
-          });
+      project_backward(row, count, gradient, sums, scratch);
     }
-    kernels::norm_and_drop_backward(sums, normal_.data() + row * size(), inverse_.data() + row,
-                                    embeddings_.norm.weights(), dropout_, index_of(row),
-                                    norms_.gamma(group, 0), norms_.beta(group, 0), count, size());
+    if (embeddings_.norm) {
+      kernels::norm_and_drop_backward(sums, norm_.normal_of(row, size()), norm_.inverse_of(row),
+                                      embeddings_.norm->weights(), dropout_, index_of(row),
+                                      norm_.gradients.gamma(group, 0),
+                                      norm_.gradients.beta(group, 0), count, size());
+    } else if (dropout_.drops()) {
+      drop(row, count, sums);
+    }
   }
 
   /// Adds to the gradients of the parameters. `gradient` [rows, size] is read only if there is no
   /// projection. The first `rows_of_groups` rows belong to groups; the others fill the matrix up.
   void add_gradients(const float* gradient, std::size_t rows, std::size_t rows_of_groups,
                      WeightGradients<T>& weights) const {
-    norms_.add_to(embeddings_.norm, 0);
+    if (embeddings_.norm) norm_.gradients.add_to(*embeddings_.norm, 0);
+    if (has_first_norm()) first_norm_.gradients.add_to(*embeddings_.first_norm, 0);
     if (embeddings_.learn()) {
       embeddings_.scatter(ids_, size(), projection_ ? sums_.data() : gradient);
     }
@@ -129,15 +128,69 @@ class EmbeddingStage {
   }
 
  private:
-  [[nodiscard]] std::size_t size() const { return embeddings_.size(); }
+  /// What a norm keeps for the backward pass, and the sums for the gradients of its weights.
+  struct KeptNorm {
+    Buffer<T> normal;       ///< [rows, columns], normalized
+    Buffer<float> inverse;  ///< [rows], inverse standard deviations
+    NormGradients gradients;
 
-  /// Adds the part of `gradient` that comes through the norm.
-  void add_norm_backward(std::size_t group, std::size_t row, std::size_t count, float* gradient,
-                         float* d_normal) const {
-    T* const normal = normal_.data() + row * size();
-    kernels::add_and_norm_backward(gradient, d_normal, normal, inverse_.data() + row,
-                                   embeddings_.norm.weights(), {}, 0, normal,
-                                   norms_.gamma(group, 0), norms_.beta(group, 0), count, size());
+    void reserve(std::size_t rows, std::size_t columns) {
+      normal.reserve(rows * columns);
+      inverse.reserve(rows);
+    }
+    [[nodiscard]] T* normal_of(std::size_t row, std::size_t columns) const {
+      return normal.data() + row * columns;
+    }
+    [[nodiscard]] float* inverse_of(std::size_t row) const { return inverse.data() + row; }
+  };
+
+  [[nodiscard]] std::size_t size() const { return embeddings_.size(); }
+  [[nodiscard]] std::size_t hidden() const { return projection_ ? projection_->out() : size(); }
+
+  /// Returns the places for the results of a norm of the rows from `row` on.
+  [[nodiscard]] kernels::LayerNormResult<T> kept(const KeptNorm& norm, std::size_t row,
+                                                 std::size_t columns, float* y, T* compact) const {
+    if (!keeps_) return {y, compact, nullptr, nullptr};
+    return {y, compact, norm.normal_of(row, columns), norm.inverse_of(row)};
+  }
+
+  /// Applies dropout to embeddings without a norm, or to their gradient.
+  void drop(std::size_t row, std::size_t count, float* sums) const {
+    kernels::drop(sums, size(), dropout_, index_of(row), size(), sums, size(), count, size());
+  }
+
+  void project(std::size_t row, std::size_t count, const T* embedded, float* x, T* input,
+               const Scratch<T>& scratch) const {
+    const std::size_t ld = hidden();
+    scratch.reduced->drop_at(adapters_, row);
+    Product<T>{Pass::forward, *projection_, embedded, count, *scratch.reduced}.each(
+        scratch.block, [&](std::size_t column, const float* block) {
+          const float* const bias = projection_->bias() + column;
+          kernels::add_bias(block, panel, bias, x + column, ld, count, panel);
+          kernels::convert(x + column, ld, input + column, ld, count, panel);
+        });
+  }
+
+  void project_backward(std::size_t row, std::size_t count, const float* gradient, float* sums,
+                        const Scratch<T>& scratch) const {
+    const std::size_t ld = hidden();
+    T* const d_projected = d_projected_.data() + row * ld;
+    kernels::convert(gradient, ld, d_projected, ld, count, ld);
+    scratch.reduced->drop_at(adapters_, row);
+    Product<T>{Pass::backward, *projection_, d_projected, count, *scratch.reduced}.each(
+        scratch.block, [&](std::size_t column, const float* block) {
+          kernels::convert(block, panel, sums + column, size(), count, panel);
+        });
+  }
+
+  /// Adds the part of `gradient` that comes through the first layer's norm.
+  void first_norm_backward(std::size_t group, std::size_t row, std::size_t count, float* gradient,
+                           float* d_normal) const {
+    T* const normal = first_norm_.normal_of(row, hidden());
+    const NormGradients& sums = first_norm_.gradients;
+    kernels::add_and_norm_backward(gradient, d_normal, normal, first_norm_.inverse_of(row),
+                                   embeddings_.first_norm->weights(), {}, 0, normal,
+                                   sums.gamma(group, 0), sums.beta(group, 0), count, hidden());
   }
 
   /// Returns the dropout's index of a row's first element.
@@ -153,10 +206,9 @@ class EmbeddingStage {
   bool keeps_ = false;
   Buffer<float> sums_;     // [rows, size] with a projection; then their gradient
   Buffer<T> embedded_;     // [rows, size], the projection's input
-  Buffer<T> normal_;       // [rows, size], normalized
-  Buffer<float> inverse_;  // [rows], inverse standard deviations
   Buffer<T> d_projected_;  // [rows, hidden]
-  NormGradients norms_;
+  KeptNorm norm_;          // of the embeddings' sums
+  KeptNorm first_norm_;    // of what the first layer reads
 };
 
 }  // namespace seqtrain::model::cpu

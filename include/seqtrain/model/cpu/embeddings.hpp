@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,16 +28,17 @@ struct Table {
 };
 
 /// The first part of the encoder. It adds the embeddings of words and, if the family has them, of
-/// positions and of token types. Normalization and dropout follow.
+/// positions and of token types. Normalization, if there is one, and dropout follow.
 class Embeddings {
  public:
   Table word;
-  Table position = {};  ///< without rows if positions are not embedded
-  Table type = {};      ///< without rows if there are no token types
-  NormTensors norm = {};
+  Table position = {};                   ///< without rows if positions are not embedded
+  Table type = {};                       ///< without rows if there are no token types
+  std::optional<NormTensors> norm = {};  ///< normalizes the sum
+  /// Normalizes what the first layer reads of the residual, which stays as it is.
+  std::optional<NormTensors> first_norm = {};
   /// Positions count the tokens that are not padding, from the pad id + 1 on, as in RoBERTa.
   bool positions_after_padding = false;
-  bool keeps_sum = false;  ///< the residual is the sum; `norm` is of what the first layer reads
 
   /// The row of each table for one token. `word` is -1 if there is no token.
   struct Ids {

@@ -148,7 +148,7 @@ class Encoder {
 
   /// Tells whether a norm comes before a step's attention.
   [[nodiscard]] bool input_is_normalized(std::size_t step) const {
-    return step > 0 || embeddings_.keeps_sum();
+    return step > 0 || embeddings_.has_first_norm();
   }
 
   /// Returns a group's sums for the gradients of a head's norms, see `Layer::attend_backward`.

@@ -135,8 +135,7 @@ template <class T>
     return layer.norm1.centers && layer.norm2.centers && !layer.query_norm && !layer.causal &&
            layer.sharing() == 1 && layer.context_size() == layer.hidden();
   };
-  return !parts.embeddings.keeps_sum && parts.pooling != Pooling::last_token &&
-         std::ranges::all_of(parts.layers, is_usual);
+  return parts.pooling != Pooling::last_token && std::ranges::all_of(parts.layers, is_usual);
 }
 
 }  // namespace seqtrain::model::cpu

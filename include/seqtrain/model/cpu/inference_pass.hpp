@@ -103,10 +103,18 @@ class InferencePass {
     each_part(count, [&](std::size_t row, std::size_t part, std::size_t) {
       float* const x = rows_.x + row * n;
       embeddings.add_up(ids + row, part, n, x);
-      kernels::normalize(x, embeddings.norm.weights(), x, embedded + row * n, part, n);
+      if (embeddings.norm) {
+        kernels::normalize(x, embeddings.norm->weights(), x, embedded + row * n, part, n);
+      } else {
+        kernels::convert(x, n, embedded + row * n, n, part, n);
+      }
       quantize(embedded, row, part, n);
     });
-    if (!parts_.projection) return;
+    if (parts_.projection) project_embeddings(embedded, count);
+    if (embeddings.first_norm) normalize(*embeddings.first_norm, count, true);
+  }
+
+  void project_embeddings(const Bf16* embedded, std::size_t count) const {
     float* const x = rows_.x;
     Bf16* const input = rows_.input;
     const std::size_t ld = hidden();
@@ -258,10 +266,17 @@ class InferencePass {
                 kernels::load(x + row * n + column, sum);
                 kernels::store(x + row * n + column, sum + value);
               });
+    normalize(norm, count, stays);
+  }
+
+  /// Normalizes the residual for the next linear layer. The residual becomes the result unless it
+  /// `stays`.
+  void normalize(const NormTensors& norm, std::size_t count, bool stays) const {
+    const std::size_t n = hidden();
     each_part(count, [&](std::size_t row, std::size_t part, std::size_t worker) {
-      float* const sum = x + row * n;
-      float* const y = stays ? parts_.scratch[worker].data() : sum;
-      kernels::normalize(sum, norm.weights(), y, rows_.input + row * n, part, n);
+      float* const x = rows_.x + row * n;
+      float* const y = stays ? parts_.scratch[worker].data() : x;
+      kernels::normalize(x, norm.weights(), y, rows_.input + row * n, part, n);
       quantize(rows_.input, row, part, n);
     });
   }

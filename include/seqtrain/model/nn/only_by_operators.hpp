@@ -77,8 +77,6 @@ class Names {
 /// if there is nothing.
 [[nodiscard]] inline std::string only_by_operators(const EncoderLayers& all) {
   detail::Names add;
-  add("a LayerNorm before the first layer",
-      all.first_norm && all.first_norm->kind == LayerNorm::Kind::mean_and_variance);
   for (const LayerParts& layer : all.layers) {
     detail::for_each_unusual_form(layer,
                                   [&](std::string_view name, bool holds) { add(name, holds); });

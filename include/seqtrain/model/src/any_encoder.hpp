@@ -25,7 +25,8 @@ namespace seqtrain::model::cpu {
 namespace detail {
 
 /// Finds the parts among the model's parameters. When a layer's gradients are complete, so are
-/// those of all parameters from the returned number on.
+/// those of all parameters from the returned number on. The norm of what a layer's attention reads
+/// is complete only with the layer before, though its number may be among the layer's own.
 template <class T>
 std::vector<std::size_t> first_of_layers(const EncoderParts<T>& parts,
                                          std::span<tensor::Parameter> parameters) {
@@ -34,6 +35,10 @@ std::vector<std::size_t> first_of_layers(const EncoderParts<T>& parts,
       return parameter.value.is_same(value);
     };
     return static_cast<std::size_t>(std::ranges::find_if(parameters, is) - parameters.begin());
+  };
+  const auto end_of = [&](const NormTensors& norm) {
+    if (!norm.d_gamma.defined()) return std::size_t{0};
+    return 1 + number_of(norm.d_beta.defined() ? norm.beta : norm.gamma);
   };
   for (const Table* const table : parts.embeddings.tables()) {
     if (table->touched) parameters[number_of(table->rows)].touched = table->touched;
@@ -48,7 +53,10 @@ std::vector<std::size_t> first_of_layers(const EncoderParts<T>& parts,
       for (const auto& adapter : map->low_rank().maps())
         first = std::min(first, number_of(adapter.low.a));
     }
-    first_of_layer[i] = first;
+    const auto& first_norm = parts.embeddings.first_norm;
+    std::size_t end_of_norm = first_norm ? end_of(*first_norm) : 0;
+    if (i > 0) end_of_norm = end_of(parts.layers[i - 1].norm2);
+    first_of_layer[i] = std::max(first, end_of_norm);
   }
   return first_of_layer;
 }

@@ -72,13 +72,13 @@ class BertEmbeddings {
   }
 
   /// Tells whether the hand-written backend computes them.
-  [[nodiscard]] bool has_cpu_part() const { return norm_ && !task_; }
+  [[nodiscard]] bool has_cpu_part() const { return !task_; }
 
   [[nodiscard]] cpu::Embeddings cpu_part() const {
     return {.word = cpu::table(word_),
             .position = position_ ? cpu::table(*position_) : cpu::Table{},
             .type = type_ ? cpu::table(*type_) : cpu::Table{},
-            .norm = cpu::norm(*norm_),
+            .norm = cpu::norm(norm_),
             .positions_after_padding = after_padding_};
   }
 
