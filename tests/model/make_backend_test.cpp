@@ -148,6 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                     KeptCase{{.family = "modernbert", .more = R"("local_attention": 10)"},
                              Precision::bf16},
                     KeptCase{{.family = "mpnet"}, Precision::int8},
+                    KeptCase{{.family = "gte"}, Precision::int8},
                     KeptCase{{.family = "roberta-prelayernorm"}, Precision::int8},
                     KeptCase{{.family = "megatron-bert"}, Precision::bf16}));
 

@@ -201,6 +201,8 @@ INSTANTIATE_TEST_SUITE_P(
         AdaptedCase{{"albert", "gelu", 4, 64, 4, 64,
                      R"("embedding_size": 64, "num_hidden_groups": 2, "inner_group_num": 2)"},
                     Precision::fp32},
+        AdaptedCase{{"nomic_bert", "silu", 2, 128, 4, 64}, Precision::fp32},
+        AdaptedCase{{"gte", "gelu", 2, 64, 2, 128}, Precision::fp32},
         AdaptedCase{{"megatron-bert", "gelu", 2, 64, 4, 128}, Precision::fp32},
         AdaptedCase{{"roberta-prelayernorm", "gelu", 2, 64, 4, 128}, Precision::bf16},
         AdaptedCase{{"mpnet", "gelu", 3, 128, 2, 64}, Precision::bf16},

@@ -285,19 +285,21 @@ class InferencePass {
   void activate(const InferenceLayer& layer, std::size_t count) const {
     Bf16* const to = rows_.active;
     const std::size_t n = inner();
-    apply(layer.intermediate, rows_.input, count, {0, n},
+    const std::size_t arguments = layer.activates_second ? n : 0;
+    const std::size_t gates = layer.activates_second ? 0 : n;
+    apply(layer.intermediate, rows_.input, count, {arguments, arguments + n},
           [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
               SEQTRAIN_INLINE_LAMBDA {
                 Floats value, slope;
                 Act::at(y, value, slope);
-                kernels::store(to + row * n + column, value);
+                kernels::store(to + row * n + column - arguments, value);
               });
     if (!layer.gated) return;
-    apply(layer.intermediate, rows_.input, count, {n, 2 * n},
+    apply(layer.intermediate, rows_.input, count, {gates, gates + n},
           [=]<class Floats>(std::size_t row, std::size_t column, const Floats& gate)
               SEQTRAIN_INLINE_LAMBDA {
                 Floats value;
-                Bf16* const place = to + row * n + column - n;
+                Bf16* const place = to + row * n + column - gates;
                 kernels::load(place, value);
                 kernels::store(place, value * gate);
               });

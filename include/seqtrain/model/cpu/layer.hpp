@@ -357,18 +357,21 @@ class Layer : public LayerTraits {
                 std::size_t count, const kernels::HashDropout& dropout, std::uint32_t first,
                 const Scratch<T>& scratch) const {
     const std::size_t inner = output.in();
-    T* const factors = rows.factors == nullptr ? nullptr : rows.factors + column;
-    const float* const bias = intermediate.bias() + column;
-    product(column, scratch.block, panel);
+    const std::size_t argument = (activates_second ? inner : 0) + column;
+    const std::size_t gate = (activates_second ? 0 : inner) + column;
+    const auto factors = [&](std::size_t from) {
+      return rows.factors == nullptr ? nullptr : rows.factors + from;
+    };
+    const float* const bias = intermediate.bias();
+    product(argument, scratch.block, panel);
     if (!gated) {
-      return kernels::activate<Act>(scratch.block, panel, bias, rows.active + column, factors,
-                                    inner, count, panel);
+      return kernels::activate<Act>(scratch.block, panel, bias + argument, rows.active + column,
+                                    factors(argument), inner, count, panel);
     }
-    product(inner + column, scratch.wide, panel);  // [count, panel] of it
-    kernels::activate_gated<Act>(scratch.block, scratch.wide, panel, bias, bias + inner, dropout,
-                                 first, rows.active + column, inner, factors,
-                                 factors == nullptr ? nullptr : factors + inner, 2 * inner, count,
-                                 panel);
+    product(gate, scratch.wide, panel);  // [count, panel] of it
+    kernels::activate_gated<Act>(scratch.block, scratch.wide, panel, bias + argument, bias + gate,
+                                 dropout, first, rows.active + column, inner, factors(argument),
+                                 factors(gate), 2 * inner, count, panel);
   }
 
   /// Computes the gradient of a linear layer's input, given that of its output.

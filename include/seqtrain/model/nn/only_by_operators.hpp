@@ -36,13 +36,12 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   add("rotary positions of neighbouring numbers", traits.rope.neighbours);
   add("angles of the checkpoint", !traits.rope.given.empty());
   add("transposed weights", layer.attention_output.transposed);
-  add("gates before the activations", traits.activates_second);
 }
 
 /// Calls add(name, holds) for each form that a layer may have and that the hand-written backend
 /// computes, but the packed one does not.
 template <class Add>
-void for_each_form_of_decoders(const LayerParts& layer, const Add& add) {
+void for_each_form_by_hand(const LayerParts& layer, const Add& add) {
   const LayerTraits& traits = layer.traits;
   const auto is_layer_norm = [](const LayerNorm& norm) {
     return norm.kind == LayerNorm::Kind::mean_and_variance;
@@ -55,6 +54,7 @@ void for_each_form_of_decoders(const LayerParts& layer, const Add& add) {
       layer.attention_output.weight.size(0) != layer.attention_output.weight.size(1));
   add("scaled rotary positions", traits.rope.scaling != Rope::Scaling::none);
   add("gates of a linear layer of their own", layer.gate.has_value());
+  add("gates before the activations", traits.activates_second);
   add("SiLU", traits.activation == ActivationKind::silu);
 }
 
@@ -93,7 +93,7 @@ class Names {
   for (const LayerParts& layer : all.layers) {
     const auto of_layer = [&](std::string_view name, bool holds) { add(name, holds); };
     detail::for_each_unusual_form(layer, of_layer);
-    detail::for_each_form_of_decoders(layer, of_layer);
+    detail::for_each_form_by_hand(layer, of_layer);
   }
   add("the last token as result", all.last_pooling);
   return add.joined();

@@ -55,7 +55,8 @@ TEST(Decoder, NamesWhatItsLayersNeedOperatorsFor) {
             "scores");
   EXPECT_EQ(small("olmo2").only_by_operators(),
             "norms of all queries and keys, norms before the residual");
-  for (const char* name : {"bert_gelu", "llama", "qwen3_windows", "smollm3", "megatron_bert"}) {
+  for (const char* name : {"bert_gelu", "llama", "qwen3_windows", "smollm3", "megatron_bert",
+                           "nomic_bert", "gte"}) {
     EXPECT_EQ(small(name).only_by_operators(), "") << name;
   }
 }
