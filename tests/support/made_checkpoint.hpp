@@ -91,13 +91,16 @@ class MadeCheckpoint {
     const auto add = [&](const char* key, const std::string& value) {
       text += std::string{", \""} + key + "\": " + value;
     };
-    for (const char* key : {"hidden_act", "activation", "hidden_activation"}) {
+    for (const char* key :
+         {"hidden_act", "activation", "hidden_activation", "activation_function"}) {
       add(key, "\"" + model.activation + "\"");
     }
     for (const char* key : {"hidden_size", "dim"}) add(key, number(model.hidden));
     for (const char* key : {"num_hidden_layers", "n_layers"}) add(key, number(model.layers));
     for (const char* key : {"num_attention_heads", "n_heads"}) add(key, number(model.heads));
-    for (const char* key : {"intermediate_size", "hidden_dim"}) add(key, number(model.inner));
+    for (const char* key : {"intermediate_size", "hidden_dim", "n_inner"}) {
+      add(key, number(model.inner));
+    }
     if (model.more.find("embedding_size") == std::string::npos) {
       add("embedding_size", number(model.hidden));
     }

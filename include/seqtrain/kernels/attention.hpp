@@ -42,6 +42,7 @@ struct AttentionHead {
   float* d_bias = nullptr;      ///< the gradient of `bias` is added here
   DistanceVectors vectors = {};
   std::size_t parts = 1;  ///< number of products in a score
+  float factor = 0;       ///< factor of scores; 0 for `attention_scale`
   bool causal = false;    ///< a query attends to no later key
   /// The number of heads with the same keys and values: `attend_backward` computes all of them. The
   /// columns of the next one's queries and results come after those of the one before, and its
@@ -49,7 +50,7 @@ struct AttentionHead {
   std::size_t sharing = 1;
   bool by_tiles = false;  ///< true if `attend_bf16` uses the processor's tiles (AMX)
 
-  [[nodiscard]] float scale() const { return attention_scale(parts, size); }
+  [[nodiscard]] float scale() const { return factor == 0 ? attention_scale(parts, size) : factor; }
   /// Returns the distance of the farthest later key of a query.
   [[nodiscard]] std::size_t window_of_later_keys() const { return causal ? 0 : sliding_window; }
 };

@@ -55,7 +55,7 @@ class CpuEncoder : public testing::TestWithParam<Case> {
   }
   [[nodiscard]] bool has_int8() const {
     const std::string& family = GetParam().model.family;
-    const auto without = {"llama", "mistral", "phi3", "qwen2", "qwen3", "eurobert"};
+    const auto without = {"llama", "mistral", "phi3", "qwen2", "qwen3", "eurobert", "gpt2"};
     return std::ranges::find(without, family) == without.end();
   }
   [[nodiscard]] bool narrow() const { return GetParam().precision == Precision::bf16; }
@@ -318,6 +318,12 @@ INSTANTIATE_TEST_SUITE_P(
              Precision::fp32},
         Case{{"qwen3", "silu", 2, 128, 4, 64, R"("num_key_value_heads": 1, "head_dim": 64)"},
              Precision::bf16},
+        Case{{"gpt2", "gelu_new", 2, 64, 4, 128}, Precision::fp32},
+        Case{{"gpt2", "relu", 3, 64, 4, 192,
+              R"("embd_pdrop": 0.2, "scale_attn_weights": false,
+                 "scale_attn_by_inverse_layer_idx": true)"},
+             Precision::fp32},
+        Case{{"gpt2", "gelu_new", 2, 128, 4, 512}, Precision::bf16},
         Case{{"eurobert", "silu", 2, 64, 2, 128, R"("num_key_value_heads": 2)"}, Precision::fp32},
         Case{{"eurobert", "silu", 3, 128, 4, 64,
               R"("num_key_value_heads": 2, "classifier_pooling": "mean")"},

@@ -228,6 +228,8 @@ INSTANTIATE_TEST_SUITE_P(
         AdaptedCase{{"qwen3", "silu", 3, 64, 4, 192, R"("num_key_value_heads": 2, "head_dim": 32)"},
                     Precision::fp32,
                     {.targets = {"q_proj", "v_proj"}}},
+        AdaptedCase{{"gpt2", "gelu_new", 2, 64, 4, 128}, Precision::fp32},
+        AdaptedCase{{"gpt2", "gelu_new", 2, 128, 2, 512}, Precision::bf16},
         AdaptedCase{{"llama", "silu", 2, 128, 4, 128, R"("num_key_value_heads": 2)"},
                     Precision::bf16}));
 

@@ -41,8 +41,8 @@ template <class T>
 [[nodiscard]] PackedLinear<T> linear(const std::vector<model::Linear>& maps) {
   std::vector<typename PackedLinear<T>::Part> parts;
   for (const model::Linear& map : maps) {
-    parts.push_back(
-        {map.weight, map.bias, gradient_of(map.weight), gradient_of(map.bias), map.low_rank});
+    parts.push_back({map.weight, map.bias, gradient_of(map.weight), gradient_of(map.bias),
+                     map.low_rank, map.transposed});
   }
   return PackedLinear<T>{std::move(parts)};
 }

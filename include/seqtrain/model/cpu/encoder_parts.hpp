@@ -82,6 +82,7 @@ struct InferenceParts {
                                       .size = hidden() / layer.heads,
                                       .sliding_window = layer.sliding_window,
                                       .parts = layer.score_parts,
+                                      .factor = static_cast<float>(layer.score_scale),
                                       .by_tiles = has_tiles()};
     if (distances) view.bias = distances->values() + head * distances->distances();
     if (vectors) {
@@ -133,7 +134,8 @@ template <class T>
 [[nodiscard]] bool has_inference_encoder(const EncoderParts<T>& parts) {
   const auto is_usual = [](const Layer<T>& layer) {
     return layer.norm1.centers && layer.norm2.centers && !layer.query_norm && !layer.causal &&
-           layer.sharing() == 1 && layer.context_size() == layer.hidden();
+           layer.sharing() == 1 && layer.context_size() == layer.hidden() &&
+           !layer.output.transposed();
   };
   return parts.pooling != Pooling::last_token && std::ranges::all_of(parts.layers, is_usual);
 }

@@ -34,7 +34,7 @@ struct LinearInput {
 };
 
 /// A linear layer for predictions: its weights are packed in int8 or in bfloat16 for the forward
-/// pass alone. It may have several adapters, each for rows of its own.
+/// pass alone. They are not transposed. It may have several adapters, each for rows of its own.
 class InferenceLinear {
  public:
   InferenceLinear(PackedLinear<Bf16> linear, bool int8) : linear_{std::move(linear)}, int8_{int8} {}
@@ -75,9 +75,9 @@ class InferenceLinear {
   /// Packs panel `index` of the weights.
   void pack(std::size_t index) {
     if (!int8_) return linear_.pack(index);
-    const auto [weight, bias] = linear_.weights(index * panel);
-    kernels::quantize_panel(weight, in(), panel, int8_panel(index));
-    if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + index * panel);
+    const auto of = linear_.weights(index * panel);
+    kernels::quantize_panel(of.weight, in(), panel, int8_panel(index));
+    if (of.bias != nullptr) std::copy_n(of.bias, panel, bias_.data() + index * panel);
   }
 
   /// Takes the adapter of the same linear layer of another encoder, as the next number from 1 on.

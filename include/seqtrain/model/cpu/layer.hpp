@@ -326,6 +326,7 @@ class Layer : public LayerTraits {
             .d_bias = of_head(call.d_bias),
             .vectors = call.vectors_of_a_head.of_head(head, call.vectors),
             .parts = score_parts,
+            .factor = static_cast<float>(score_scale),
             .causal = causal,
             .sharing = sharing(),
             .by_tiles = has_tiles()};

@@ -22,28 +22,37 @@ namespace seqtrain::model::cpu {
 /// The weights of a linear layer, or of several linear layers of the same input, packed for the
 /// products of both passes, or of the forward pass alone if nothing before them learns. `in` and
 /// each linear layer's `out` are multiples of `panel`. If the weights are frozen, the linear layers
-/// may have adapters.
+/// may have adapters. All weights of an object are transposed, or none are.
 template <class T>
 class PackedLinear {
  public:
   /// One linear layer of those that share an input.
   struct Part {
-    at::Tensor weight;           ///< [out, in]
+    at::Tensor weight;           ///< [out, in], or [in, out] if `transposed`
     at::Tensor bias;             ///< [out]; undefined if the linear layer has none
     at::Tensor weight_gradient;  ///< undefined where frozen
     at::Tensor bias_gradient;    ///< undefined where frozen or without a bias
     LowRank low_rank = {};
+    bool transposed = false;
+
+    [[nodiscard]] std::size_t in() const { return size(transposed ? 0 : 1); }
+    [[nodiscard]] std::size_t out() const { return size(transposed ? 1 : 0); }
+
+   private:
+    [[nodiscard]] std::size_t size(std::int64_t dimension) const {
+      return static_cast<std::size_t>(weight.size(dimension));
+    }
   };
 
   explicit PackedLinear(std::vector<Part> parts)
       : parts_{std::move(parts)},
-        in_{static_cast<std::size_t>(parts_.front().weight.size(1))},
+        in_{parts_.front().in()},
+        transposed_{parts_.front().transposed},
         learns_{parts_.front().weight_gradient.defined()},
         goes_back_{learns_ || parts_.front().low_rank.in_adapted} {
     for (const Part& part : parts_) {
-      const auto outputs = static_cast<std::size_t>(part.weight.size(0));
-      low_rank_.add(part.low_rank, in_, outputs);
-      out_ += outputs;
+      low_rank_.add(part.low_rank, in_, part.out());
+      out_ += part.out();
     }
   }
 
@@ -52,6 +61,8 @@ class PackedLinear {
   /// Returns the bias [out], which is zeros if the linear layer has none.
   [[nodiscard]] const float* bias() const { return bias_.data(); }
   [[nodiscard]] const at::Tensor& first_weight() const { return parts_.front().weight; }
+  /// Tells whether the weights, and so their gradients, are [in, out].
+  [[nodiscard]] bool transposed() const { return transposed_; }
   /// Tells whether the weights get gradients.
   [[nodiscard]] bool learns() const { return learns_; }
   [[nodiscard]] const LowRankMaps<T>& low_rank() const { return low_rank_; }
@@ -102,19 +113,29 @@ class PackedLinear {
   void pack(std::size_t index) {
     if (index == panels_to_pack()) return low_rank_.pack();
     const std::size_t output = index * panel;
-    const auto [weight, bias] = weights(output);
-    kernels::pack_transposed_panel(weight, in_, in_, panel, forward_.data() + output * in_);
+    const auto [weight, bias, ld] = weights(output);
+    T* const ahead = forward_.data() + output * in_;
+    if (transposed_) {
+      kernels::pack_panel(weight, ld, in_, panel, ahead);
+    } else {
+      kernels::pack_transposed_panel(weight, ld, in_, panel, ahead);
+    }
     for (std::size_t column = 0; goes_back_ && column < in_; column += panel) {
-      kernels::pack_panel(weight + column, in_, panel, panel,
-                          backward_.data() + column * out_ + output * panel);
+      T* const back = backward_.data() + column * out_ + output * panel;
+      if (transposed_) {
+        kernels::pack_transposed_panel(weight + column * ld, ld, panel, panel, back);
+      } else {
+        kernels::pack_panel(weight + column, ld, panel, panel, back);
+      }
     }
     if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + output);
   }
 
   /// The weights of `panel` outputs, or their gradients.
   struct Rows {
-    float* weight;  ///< [panel, in]
-    float* bias;    ///< [panel], or null if the linear layer has none
+    float* weight;   ///< [panel, in], or [in, panel] if `transposed()`
+    float* bias;     ///< [panel], or null if the linear layer has none
+    std::size_t ld;  ///< numbers from one row of the weights to the next
   };
   /// Returns the weights of the outputs from `output` on.
   [[nodiscard]] Rows weights(std::size_t output) const {
@@ -131,12 +152,12 @@ class PackedLinear {
   [[nodiscard]] Rows rows(std::size_t output, at::Tensor Part::*weight,
                           at::Tensor Part::*bias) const {
     auto part = parts_.begin();
-    while (output >= static_cast<std::size_t>(part->weight.size(0))) {
-      output -= static_cast<std::size_t>((part++)->weight.size(0));
-    }
+    while (output >= part->out()) output -= (part++)->out();
     const at::Tensor& of_bias = (*part).*bias;
-    return {((*part).*weight).template mutable_data_ptr<float>() + output * in_,
-            of_bias.defined() ? of_bias.template mutable_data_ptr<float>() + output : nullptr};
+    return {((*part).*weight).template mutable_data_ptr<float>() +
+                (transposed_ ? output : output * in_),
+            of_bias.defined() ? of_bias.template mutable_data_ptr<float>() + output : nullptr,
+            transposed_ ? part->out() : in_};
   }
 
   /// Returns a panel of a packed factor [k, n].
@@ -149,6 +170,7 @@ class PackedLinear {
   std::vector<Part> parts_;
   std::size_t in_;
   std::size_t out_ = 0;
+  bool transposed_;
   bool learns_;
   bool goes_back_;  // a backward pass goes through the linear layer
   LowRankMaps<T> low_rank_;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
@@ -168,9 +169,9 @@ class LowRankGradients {
   std::vector<ReducedRows<T>> memory_;  // for each worker
 };
 
-/// Adds gradient^T input to the gradients of weights, and the gradients' column sums to those of
-/// biases, if they learn; and adds to the gradients of adapters. Each element is summed over the
-/// rows in one fixed order.
+/// Adds gradient^T input to the gradients of weights, or its transpose if the weights are
+/// transposed, and the gradients' column sums to those of biases, if they learn; and adds to the
+/// gradients of adapters. Each element is summed over the rows in one fixed order.
 template <class T>
 class WeightGradients {
  public:
@@ -250,17 +251,32 @@ class WeightGradients {
     });
     for (std::size_t column = 0; column < linear->in(); column += panel) {
       const T* const factor = packed_.data() + offset + column * rows;
-      if (column + panel < linear->in()) {
-        prefetch<T>(factor + panel * rows, panel * rows);
-        for (std::size_t i = 0; i < panel; ++i) {
-          prefetch<T>(to.weight + i * linear->in() + column + panel, panel);
-        }
+      const bool is_last = column + panel == linear->in();
+      if (!is_last) prefetch<T>(factor + panel * rows, panel * rows);
+      if (linear->transposed()) {
+        add_transposed(transposed, factor, rows, to.weight + column * to.ld, to.ld);
+        continue;
+      }
+      for (std::size_t i = 0; !is_last && i < panel; ++i) {
+        prefetch<T>(to.weight + i * to.ld + column + panel, panel);
       }
       for_each_block(rows, [&](std::size_t row, std::size_t size) {
         multiply_panel(panel, size, transposed + row * panel, size, factor + row * panel,
-                       to.weight + column, linear->in(), true);
+                       to.weight + column, to.ld, true);
       });
     }
+  }
+
+  /// Adds the transpose of a product [panel, panel] of a panel of gradients and one of inputs.
+  static void add_transposed(const T* gradients, const T* inputs, std::size_t rows, float* to,
+                             std::size_t ld) {
+    float product[panel * panel], turned[panel * panel];
+    for_each_block(rows, [&](std::size_t row, std::size_t size) {
+      multiply_panel(panel, size, gradients + row * panel, size, inputs + row * panel, product,
+                     panel, row > 0);
+    });
+    kernels::pack_transposed_panel(product, panel, panel, panel, turned);
+    kernels::add(turned, panel, to, ld, panel, panel);
   }
 
   Buffer<T> packed_;

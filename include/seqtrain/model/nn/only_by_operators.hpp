@@ -31,11 +31,10 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   add("norms of all queries and keys", of_all_heads(layer.query_norm));
   add("norms before the residual", layer.attention_result_norm || layer.result_norm ||
                                        !is_usual(layer.norm1) || !is_usual(layer.norm2));
-  add("scaled or capped scores", traits.score_scale != 0 || traits.score_cap != 0);
+  add("capped scores", traits.score_cap != 0);
   add("partial rotary positions", traits.rope.share != 1);
   add("rotary positions of neighbouring numbers", traits.rope.neighbours);
   add("angles of the checkpoint", !traits.rope.given.empty());
-  add("transposed weights", layer.attention_output.transposed);
 }
 
 /// Calls add(name, holds) for each form that a layer may have and that the hand-written backend
@@ -49,12 +48,14 @@ void for_each_form_by_hand(const LayerParts& layer, const Add& add) {
   add("RMSNorm", !is_layer_norm(layer.norm1) || !is_layer_norm(layer.norm2));
   add("norms of queries and keys", layer.query_norm || layer.key_norm);
   add("causal attention", traits.causal);
+  add("scaled scores", traits.score_scale != 0);
   add("shared keys and values", traits.key_heads > 0 && traits.key_heads != traits.heads);
   add("heads of another size",
       layer.attention_output.weight.size(0) != layer.attention_output.weight.size(1));
   add("scaled rotary positions", traits.rope.scaling != Rope::Scaling::none);
   add("gates of a linear layer of their own", layer.gate.has_value());
   add("gates before the activations", traits.activates_second);
+  add("transposed weights", layer.attention_output.transposed);
   add("SiLU", traits.activation == ActivationKind::silu);
 }
 
@@ -73,7 +74,7 @@ class Names {
 }  // namespace detail
 
 /// Returns the names of what the layers have that ATen's operators compute, but neither the
-/// hand-written backend nor the packed one: "norms before the residual, transposed weights". Empty
+/// hand-written backend nor the packed one: "norms before the residual, capped scores". Empty
 /// if there is nothing.
 [[nodiscard]] inline std::string only_by_operators(const EncoderLayers& all) {
   detail::Names add;

@@ -51,12 +51,11 @@ TEST(Decoder, HasFourLinearLayersOfAttentionToAdapt) {
 
 TEST(Decoder, NamesWhatItsLayersNeedOperatorsFor) {
   EXPECT_EQ(small("gemma2").only_by_operators(),
-            "norms whose scale is the weight plus 1, norms before the residual, scaled or capped "
-            "scores");
+            "norms whose scale is the weight plus 1, norms before the residual, capped scores");
   EXPECT_EQ(small("olmo2").only_by_operators(),
             "norms of all queries and keys, norms before the residual");
   for (const char* name : {"bert_gelu", "llama", "qwen3_windows", "smollm3", "megatron_bert",
-                           "nomic_bert", "gte"}) {
+                           "nomic_bert", "gte", "gpt2", "gpt2_scaled"}) {
     EXPECT_EQ(small(name).only_by_operators(), "") << name;
   }
 }

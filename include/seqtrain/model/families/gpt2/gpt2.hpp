@@ -3,10 +3,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/families/decoder/decoder.hpp>
 #include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/families/gpt2/config.hpp>
@@ -69,6 +72,15 @@ class Gpt2Encoder {
   }
 
   [[nodiscard]] const EncoderLayers& layers() const { return layers_; }
+
+  /// Returns the encoder for the hand-written backend.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    auto parts =
+        cpu::encoder<T>({.word = cpu::table(words_), .position = cpu::table(positions_)}, layers_);
+    if (parts) parts->padding_id = padding_id_;
+    return parts;
+  }
 
  private:
   static EncoderLayers layers(const Scope& scope, const Gpt2Config& config) {
