@@ -5,7 +5,8 @@
 
 DIR has a folder with a tokenizer for each family, under the names in FAMILIES. The shape is that of
 all-MiniLM-L6-v2: 6 layers of 384, 12 heads, 1,536 in the feed-forward network (576 and gates in
-ModernBERT's); with --base it is that of the family's published base model. Needs transformers.
+ModernBERT's, 1,024 and gates in Nomic BERT's); with --base it is that of the family's published
+base model. Needs transformers.
 """
 import argparse
 import json
@@ -29,6 +30,8 @@ FAMILIES = {
                     {"max_position_embeddings": 514, "type_vocab_size": 1}),
     "modernbert": ("modernbert", "modernbert", 50283,
                    {"intermediate_size": 576, "classifier_pooling": "mean"}),
+    "nomic_bert": ("nomic_bert", "bert-base-uncased", 0, {"intermediate_size": 1024}),
+    "gpt2": ("gpt2", "roberta-base", 1, {}),
     "deberta-v3": ("deberta-v2", "deberta-v3", 0, DISTANCES),
 }
 SMALL = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12,
@@ -76,7 +79,7 @@ def main():
             **{keys.get(key, key): value for key, value in settings.items()}))
         out = given.out / name
         model.save_pretrained(out)
-        write_tokenizer(source, out, "roberta" if name in ("mpnet", "xlm-roberta") else "bert")
+        write_tokenizer(source, out, "roberta" if name in ("mpnet", "xlm-roberta", "gpt2") else "bert")
         print(out, f"{sum(p.numel() for p in model.parameters()) / 1e6:.1f} million parameters")
 
 
