@@ -1,5 +1,5 @@
 # Installs the command `seqtrain` with the programs that it starts, stripped, and the libraries of LibTorch and Arrow
-# that they load. `cmake --install build/release --component programs --strip` and `--component libraries` do so for an
+# that they load. `cmake --install build/package --component programs --strip` and `--component libraries` do so for an
 # image; `cpack` makes packages, which have the headers too.
 set(SEQTRAIN_PROGRAMS mnli imdb languages baseline predict serve tokenize compare storage)
 add_custom_target(programs DEPENDS seqtrain ${SEQTRAIN_PROGRAMS})

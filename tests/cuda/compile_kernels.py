@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = sorted((ROOT / "include/seqtrain/cuda").glob("*_kernel.hpp"))
 NVRTC = (ROOT / "include/seqtrain/cuda/nvrtc.hpp").read_text()
-PACKAGES = ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc")
+PACKAGES = ("nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-nvrtc==13.5.37")
 ARCHITECTURES = (70, 75, 80, 86, 89, 90, 100, 120)
 
 

@@ -269,7 +269,7 @@ struct LayerTraits {
   ActivationKind activation;
   std::size_t heads;
   bool pre_norm = false;
-  bool gated = false;             ///< the second half of `intermediate` multiplies the activations
+  bool gated = false;  ///< one half of `intermediate` multiplies the activations of the other
   bool activates_second = false;  ///< the activations are the second half's, not the first's
   /// The number of products in a score, see `kernels::AttentionHead::parts`.
   std::size_t score_parts = 1;

@@ -33,7 +33,7 @@ class ParameterCopies {
   [[nodiscard]] at::ScalarType type() const { return type_; }
 
   /// Returns the values one below the other, in the type of products. The result follows changes.
-  /// Those of the parameters that have these values get their copies.
+  /// Sets `copy` of each parameter whose value is among them.
   [[nodiscard]] at::Tensor joined(const std::vector<at::Tensor>& values,
                                   std::span<tensor::Parameter> parameters = {}) {
     const at::Tensor first = values.front().detach();

@@ -37,8 +37,8 @@ std::vector<std::size_t> first_of_layers(const EncoderParts<T>& parts,
     return static_cast<std::size_t>(std::ranges::find_if(parameters, is) - parameters.begin());
   };
   const auto end_of = [&](const NormTensors& norm) {
-    if (!norm.d_gamma.defined()) return std::size_t{0};
-    return 1 + number_of(norm.d_beta.defined() ? norm.beta : norm.gamma);
+    if (norm.d_beta.defined()) return 1 + number_of(norm.beta);
+    return norm.d_gamma.defined() ? 1 + number_of(norm.gamma) : std::size_t{0};
   };
   for (const Table* const table : parts.embeddings.tables()) {
     if (table->touched) parameters[number_of(table->rows)].touched = table->touched;

@@ -33,7 +33,7 @@ SEQTRAIN_SEPARATE void AdamOptions::validate() const {
 
 SEQTRAIN_SEPARATE bool AdamRule::takes_kernels(std::span<const tensor::Parameter> parameters,
                                                bool is_scaled) const {
-  if (options.on_device && options.on_device->takes(parameters)) return true;
+  if (!options.eight_bit && options.on_device && options.on_device->takes(parameters)) return true;
   const bool takes = !is_scaled && fits_kernels(parameters);
   if (takes || !options.eight_bit) return takes;
   throw InputError{"8-bit moments need gradients in fp32 on the processor"};

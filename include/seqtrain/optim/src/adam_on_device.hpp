@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -140,7 +141,7 @@ SEQTRAIN_SEPARATE std::shared_ptr<AdamOnDevice> AdamOnDevice::make(
     auto made = std::make_shared<AdamOnDevice>(device, say);
     if (say) say("Adam's steps are kernels of our own on " + device.str());
     return made;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     if (say) say(std::string{"torch's operators compute Adam: "} + error.what());
     return nullptr;
   }

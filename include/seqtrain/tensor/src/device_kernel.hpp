@@ -38,17 +38,25 @@ namespace detail {
   return result == 0 ? folder.data() : "";
 }
 
+/// Returns the NVRTC of LibTorch's version of CUDA, which stays loaded. Throws `Error` if it cannot
+/// be loaded.
+[[nodiscard]] inline const cuda::Nvrtc& nvrtc() {
+  static const cuda::Nvrtc& loaded = [&]() -> const cuda::Nvrtc& {
+    const long version = at::detail::getCUDAHooks().versionCUDART();
+    const auto files = cuda::nvrtc_files(static_cast<int>(version / 1000), libtorch_folder());
+    return *cuda::open_nvrtc(files).release();
+  }();
+  return loaded;
+}
+
 /// A kernel on an NVIDIA GPU.
 class CudaKernel : public DeviceKernel {
  public:
   CudaKernel(const cuda::KernelSource& source, c10::Device device,
              const std::function<void(const std::string&)>& say)
       : device_{device} {
-    const long version = at::detail::getCUDAHooks().versionCUDART();
-    const auto nvrtc =
-        cuda::open_nvrtc(cuda::nvrtc_files(static_cast<int>(version / 1000), libtorch_folder()));
     const cuda::CubinCache cache{cache_directory() / "kernels", say};
-    const std::string cubin = cache.get(source, compute_capability(device), *nvrtc);
+    const std::string cubin = cache.get(source, compute_capability(device), nvrtc());
     const c10::DeviceGuard guard{device};
     driver_.use_device(device.index());
     entry_ = driver_.load(cubin, std::string{source.name});

@@ -1,0 +1,37 @@
+# Checks which compilers may use an installed library: compiled.cmake -D source=DIR -D work=DIR.
+set(seqtrain_prefix ${work})
+set(compiler_major 12)
+set(SEQTRAIN_ABI "GNU 12 and LibTorch 2.13")
+file(WRITE ${work}/seqtrain_compiled.cmake "set(found TRUE PARENT_SCOPE)\n")
+foreach(library libseqtrain.a libseqtrain.so)
+  file(WRITE ${work}/lib/${library} "")
+endforeach()
+
+function(try)
+  include(${work}/compiled.cmake)
+  set(message "${seqtrain_NOT_FOUND_MESSAGE}" PARENT_SCOPE)
+endfunction()
+# expect(LIBRARY ID VERSION TORCH MESSAGE): a project with this compiler and LibTorch finds the library if the message
+# is empty, else the message has these words.
+function(expect SEQTRAIN_LIBRARY CMAKE_CXX_COMPILER_ID CMAKE_CXX_COMPILER_VERSION Torch_VERSION expected)
+  configure_file(${source}/cmake/compiled.cmake.in ${work}/compiled.cmake @ONLY)
+  set(found FALSE)
+  try()
+  if((expected AND found) OR (NOT expected AND NOT found) OR NOT message MATCHES "${expected}")
+    message(SEND_ERROR "${SEQTRAIN_LIBRARY} with ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} and LibTorch \
+${Torch_VERSION}: found is ${found}, and the message '${message}' should have '${expected}'")
+  endif()
+endfunction()
+
+foreach(library libseqtrain.a libseqtrain.so)
+  expect(${library} GNU 12.2.0 2.13.0 "")
+  expect(${library} GNU 12.4.0 2.13.1 "")
+  expect(${library} GNU 11.4.0 2.13.0 "compiled by GNU 12 and LibTorch 2.13, and this project has GNU 11")
+  expect(${library} Clang 14.0.6 2.13.0 "this project has Clang 14")
+  expect(${library} GNU 12.2.0 2.12.0 "this project has GNU 12 and LibTorch 2.12")
+endforeach()
+expect(libseqtrain.a GNU 14.2.0 2.13.0 "this project has GNU 14")
+expect(libseqtrain.so GNU 14.2.0 2.13.0 "")
+expect(libseqtrain.so GNU 14.2.0 2.12.0 "this project has GNU 14 and LibTorch 2.12")
+file(REMOVE ${work}/lib/libseqtrain.so)
+expect(libseqtrain.so GNU 12.2.0 2.13.0 "has the headers alone")
