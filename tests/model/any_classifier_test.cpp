@@ -55,19 +55,19 @@ double norm(std::span<const float> numbers, std::span<const float> minus) {
 TEST_P(Transformers, GradientsAreEqual) {
   const auto loss = static_cast<double>(model_.accumulate(case_.batch(0), 1));
   EXPECT_NEAR(loss, case_.expected("loss")[0], 1e-5);
-  for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] :
-       model_.parameters()) {
-    if (!gradient.defined()) {  // it never learns
-      EXPECT_TRUE(name.ends_with("embed_positions.weight") || name.ends_with("inv_freq") ||
-                  name.find("contact_head.") != name.npos)
-          << name;
+  for (const auto& parameter : model_.parameters()) {
+    if (!parameter.gradient.defined()) {  // it never learns
+      EXPECT_TRUE(parameter.name.ends_with("embed_positions.weight") ||
+                  parameter.name.ends_with("inv_freq") ||
+                  parameter.name.find("contact_head.") != parameter.name.npos)
+          << parameter.name;
       continue;
     }
-    const auto expected = case_.expected("gradient." + name);
-    ASSERT_EQ(gradient.numel(), static_cast<std::int64_t>(expected.size()));
-    const std::span actual{gradient.const_data_ptr<float>(), expected.size()};
+    const auto expected = case_.expected("gradient." + parameter.name);
+    ASSERT_EQ(parameter.gradient.numel(), static_cast<std::int64_t>(expected.size()));
+    const std::span actual{parameter.gradient.const_data_ptr<float>(), expected.size()};
     const double size = norm(expected, std::vector<float>(expected.size()));
-    EXPECT_LE(norm(actual, expected), 1e-4 * size + 1e-6) << name;
+    EXPECT_LE(norm(actual, expected), 1e-4 * size + 1e-6) << parameter.name;
   }
 }
 

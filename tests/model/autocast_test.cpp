@@ -44,14 +44,15 @@ class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
     const auto loss = static_cast<double>(narrow.accumulate(batch, 1));
     EXPECT_NEAR(loss, static_cast<double>(wide.accumulate(batch, 1)), 1e-2);
     for (std::size_t i = 0; i < narrow.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
-          narrow.parameters()[i];
+      const auto& parameter = narrow.parameters()[i];
       const at::Tensor& expected = wide.parameters()[i].gradient;
-      ASSERT_EQ(gradient.defined(), expected.defined()) << name;
-      if (!gradient.defined() || name.ends_with("key.bias")) continue;  // only rounding errors
-      EXPECT_EQ(gradient.scalar_type(), at::kFloat) << name;
+      ASSERT_EQ(parameter.gradient.defined(), expected.defined()) << parameter.name;
+      if (!parameter.gradient.defined() || parameter.name.ends_with("key.bias"))
+        continue;  // only rounding errors
+      EXPECT_EQ(parameter.gradient.scalar_type(), at::kFloat) << parameter.name;
       const double norm = expected.norm().item<double>();
-      EXPECT_LT(gradient.sub(expected).norm().item<double>(), 0.03 * norm) << name;
+      EXPECT_LT(parameter.gradient.sub(expected).norm().item<double>(), 0.03 * norm)
+          << parameter.name;
     }
   }
 

@@ -138,12 +138,12 @@ class Driver {
     accumulate();
     if (random_.below(2) > 0) compare_logits();
     const at::NoGradGuard no_gradients;
-    for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] :
-         model_.parameters()) {
-      if (!gradient.defined()) continue;
-      at::_fused_adam_({value}, {gradient}, {at::zeros_like(gradient)}, {at::zeros_like(gradient)},
+    for (const auto& parameter : model_.parameters()) {
+      if (!parameter.gradient.defined()) continue;
+      at::_fused_adam_({parameter.value}, {parameter.gradient},
+                       {at::zeros_like(parameter.gradient)}, {at::zeros_like(parameter.gradient)},
                        {}, {at::zeros({}).add_(1)}, 1e-2, 0.9, 0.999, 0, 1e-8, false, false);
-      gradient.zero_();
+      parameter.gradient.zero_();
     }
     compare_logits();
   }

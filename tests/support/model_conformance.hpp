@@ -70,12 +70,12 @@ TYPED_TEST_P(ModelConformance, SatisfiesTheConcept) {
 TYPED_TEST_P(ModelConformance, NamesParametersAndBeginsWithoutGradients) {
   const auto model = TypeParam::make(0.1, 1);
   std::set<std::string> names;
-  for (const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] :
-       model.parameters()) {
-    EXPECT_TRUE(names.insert(name).second) << name;
-    ASSERT_TRUE(gradient.defined()) << name;
-    EXPECT_EQ(gradient.sizes(), value.sizes()) << name;
-    EXPECT_EQ(gradient.count_nonzero().template item<std::int64_t>(), 0) << name;
+  for (const auto& parameter : model.parameters()) {
+    EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
+    ASSERT_TRUE(parameter.gradient.defined()) << parameter.name;
+    EXPECT_EQ(parameter.gradient.sizes(), parameter.value.sizes()) << parameter.name;
+    EXPECT_EQ(parameter.gradient.count_nonzero().template item<std::int64_t>(), 0)
+        << parameter.name;
   }
   EXPECT_FALSE(names.empty());
 }

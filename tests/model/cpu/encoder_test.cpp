@@ -125,12 +125,12 @@ TEST_P(CpuEncoder, GradientsAreAutograds) {
   const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
   EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 3e-3 : 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
-        kernels.parameters()[i];
+    const auto& parameter = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
     // A key's bias has no gradient but rounding: softmax does not see it.
-    const double norm = is_bias_of_key(name) ? 1 : expected.norm().item<double>();
-    EXPECT_LT(norm_of_difference(gradient, expected), norm * (narrow() ? 6e-2 : 1e-4)) << name;
+    const double norm = is_bias_of_key(parameter.name) ? 1 : expected.norm().item<double>();
+    EXPECT_LT(norm_of_difference(parameter.gradient, expected), norm * (narrow() ? 6e-2 : 1e-4))
+        << parameter.name;
   }
 }
 
@@ -150,12 +150,12 @@ TEST_P(CpuEncoder, TrainsLikeAutograd) {
     other.step(autograd.parameters(), {});
   }
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
-        kernels.parameters()[i];
-    if (is_bias_of_key(name)) continue;  // no gradient but rounding
+    const auto& parameter = kernels.parameters()[i];
+    if (is_bias_of_key(parameter.name)) continue;  // no gradient but rounding
     const auto& expected = autograd.parameters()[i].value;
     const double change = norm_of_difference(before[i], expected);
-    EXPECT_LT(norm_of_difference(value, expected), change * (narrow() ? 0.1 : 2e-3)) << name;
+    EXPECT_LT(norm_of_difference(parameter.value, expected), change * (narrow() ? 0.1 : 2e-3))
+        << parameter.name;
   }
 }
 
@@ -166,13 +166,14 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
     auto model = load(false, 0.2);
     (void)model.accumulate(MadeCheckpoint::batch(4, 200), 1);
     for (std::size_t i = 0; i < model.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
-          model.parameters()[i];
-      if (!name.starts_with(checkpoint_.prefix() + ".") || name.find("pooler") != name.npos) {
+      const auto& parameter = model.parameters()[i];
+      if (!parameter.name.starts_with(checkpoint_.prefix() + ".") ||
+          parameter.name.find("pooler") != parameter.name.npos) {
         continue;  // the head is ATen's
       }
-      if (threads == 1) expected.push_back(gradient.clone());
-      EXPECT_EQ(i < expected.size() ? norm_of_difference(gradient, expected[i]) : 0, 0) << name;
+      if (threads == 1) expected.push_back(parameter.gradient.clone());
+      EXPECT_EQ(i < expected.size() ? norm_of_difference(parameter.gradient, expected[i]) : 0, 0)
+          << parameter.name;
     }
   }
 }
@@ -231,12 +232,11 @@ TEST_P(CpuEncoder, FrozenRunsAsInEvaluation) {
   EXPECT_NEAR(static_cast<double>(kernels.accumulate(batch, 1)),
               static_cast<double>(autograd.accumulate(batch, 1)), 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
-        kernels.parameters()[i];
+    const auto& parameter = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
-    ASSERT_EQ(gradient.defined(), expected.defined()) << name;
-    if (!gradient.defined()) continue;
-    EXPECT_LT(norm_of_difference(gradient, expected), 1e-4) << name;
+    ASSERT_EQ(parameter.gradient.defined(), expected.defined()) << parameter.name;
+    if (!parameter.gradient.defined()) continue;
+    EXPECT_LT(norm_of_difference(parameter.gradient, expected), 1e-4) << parameter.name;
   }
 }
 

@@ -100,10 +100,9 @@ TEST_P(Adapters, LogitsAndGradientsAreAutograds) {
   (void)autograd.accumulate(batch, 1);
   ASSERT_EQ(kernels.parameters().size(), autograd.parameters().size());
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched, role, depth, loss_scale, late, copy] =
-        kernels.parameters()[i];
+    const auto& parameter = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
-    EXPECT_LT(relative_gap(gradient, expected), limit(6e-2, 2e-4)) << name;
+    EXPECT_LT(relative_gap(parameter.gradient, expected), limit(6e-2, 2e-4)) << parameter.name;
   }
 }
 
