@@ -100,15 +100,16 @@ class InferencePass {
     const Embeddings& embeddings = parts_.embeddings;
     const std::size_t n = embeddings.size();
     Bf16* const embedded = parts_.projection ? rows_.active : rows_.input;
+    const bool is_read = parts_.projection || !embeddings.first_norm;
     each_part(count, [&](std::size_t row, std::size_t part, std::size_t) {
       float* const x = rows_.x + row * n;
       embeddings.add_up(ids + row, part, n, x);
       if (embeddings.norm) {
         kernels::normalize(x, embeddings.norm->weights(), x, embedded + row * n, part, n);
-      } else {
+      } else if (is_read) {
         kernels::convert(x, n, embedded + row * n, n, part, n);
       }
-      quantize(embedded, row, part, n);
+      if (is_read) quantize(embedded, row, part, n);
     });
     if (parts_.projection) project_embeddings(embedded, count);
     if (embeddings.first_norm) normalize(*embeddings.first_norm, count, true);
