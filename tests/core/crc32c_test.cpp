@@ -37,6 +37,12 @@ TEST(Crc32c, IsTheSameByTableAndByInstruction) {
   }
 }
 
+TEST(Crc32c, HasEightHexadecimalDigits) {
+  EXPECT_EQ(Crc32c{}.hex(), "00000000");
+  EXPECT_EQ(Crc32c{0xe306}.hex(), "0000e306");
+  EXPECT_EQ(Crc32c{}.update("123456789").hex(), "e3069283");
+}
+
 TEST(Crc32c, GrowsPieceByPiece) {
   const auto bytes = random_bytes(20'000);
   const auto whole = Crc32c{}.update(bytes);

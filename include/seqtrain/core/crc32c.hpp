@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <seqtrain/core/separate_compilation.hpp>
@@ -64,6 +67,12 @@ class Crc32c {
   }
 
   [[nodiscard]] std::uint32_t value() const noexcept { return value_; }
+  /// Returns the checksum as eight lower-case hexadecimal digits.
+  [[nodiscard]] std::string hex() const {
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08x", static_cast<unsigned>(value_));
+    return digits.data();
+  }
   friend bool operator==(const Crc32c&, const Crc32c&) = default;
 
  private:

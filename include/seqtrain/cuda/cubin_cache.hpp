@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -59,22 +57,15 @@ class CubinCache {
     return key.append("\n").append(source.text);
   }
 
-  static std::string hex(std::uint32_t value) {
-    char text[9];
-    std::snprintf(text, sizeof text, "%08x", value);
-    return text;
-  }
-
   [[nodiscard]] std::filesystem::path file_of(const KernelSource& source, int architecture,
                                               const std::string& key) const {
     return folder_ / (std::string{source.name} + "-sm_" + std::to_string(architecture) + "-" +
-                      hex(Crc32c{}.update(key).value()) + ".cubin");
+                      Crc32c{}.update(key).hex() + ".cubin");
   }
 
   /// Returns what a file begins with: a line with the checksum of the rest, and the key.
   static std::string head_of(const std::string& key, std::string_view cubin) {
-    const auto sum = Crc32c{}.update(key).update(cubin).value();
-    return "seqtrain cubin " + hex(sum) + "\n" + key;
+    return "seqtrain cubin " + Crc32c{}.update(key).update(cubin).hex() + "\n" + key;
   }
 
   /// Returns the cubin in a file, or an empty string if it has none of this key.

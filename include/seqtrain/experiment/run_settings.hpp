@@ -1,10 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <span>
@@ -36,9 +34,7 @@ class Fingerprint {
   void add(std::string_view text) { add(std::as_bytes(std::span{text})); }
 
   [[nodiscard]] std::string text() const {
-    std::array<char, 16> hex{};
-    std::snprintf(hex.data(), hex.size(), "%08x", static_cast<unsigned>(checksum_.value()));
-    return std::to_string(size_) + " bytes, crc32c " + hex.data();
+    return std::to_string(size_) + " bytes, crc32c " + checksum_.hex();
   }
 
  private:

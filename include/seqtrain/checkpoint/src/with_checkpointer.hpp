@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <string>
 
@@ -20,8 +19,7 @@ namespace seqtrain::checkpoint {
 SEQTRAIN_SEPARATE sink::Directory local_copies(const train::CheckpointOptions& options,
                                                const std::string& store) {
   if (!options.directory.empty()) return sink::Directory{options.directory};
-  char name[16];
-  std::snprintf(name, sizeof name, "%08x", static_cast<unsigned>(Crc32c{}.update(store).value()));
+  const std::string name = Crc32c{}.update(store).hex();
   return sink::Directory{cache_directory() / "checkpoints" / name};
 }
 

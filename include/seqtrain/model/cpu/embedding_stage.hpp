@@ -128,7 +128,7 @@ class EmbeddingStage {
   }
 
  private:
-  /// What a norm keeps for the backward pass, and the sums for the gradients of its weights.
+  /// The results of a norm that its backward pass reads, and the sums of its weights' gradients.
   struct KeptNorm {
     Buffer<T> normal;       ///< [rows, columns], normalized
     Buffer<float> inverse;  ///< [rows], inverse standard deviations

@@ -35,7 +35,7 @@ namespace seqtrain::optim {
 
 namespace detail {
 
-/// What the kernels of a step read and write.
+/// The arguments of a step's kernels, with the tensors that these read and write.
 struct AdamCall {
   cuda::AdamArguments arguments = {};
   std::vector<cuda::AdamChunk> parts = {};

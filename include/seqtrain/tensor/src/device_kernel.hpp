@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <filesystem>
@@ -18,6 +19,7 @@
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/cuda/cubin_cache.hpp>
 #include <seqtrain/cuda/driver.hpp>
 #include <seqtrain/cuda/nvrtc.hpp>
@@ -84,13 +86,7 @@ class CudaKernel : public DeviceKernel {
 
 [[nodiscard]] SEQTRAIN_SEPARATE bool asks_for_kernel(std::string_view name) {
   const std::string all = process_environment("SEQTRAIN_GPU_KERNELS").value_or("");
-  std::string_view rest = all;
-  while (!rest.empty()) {
-    const auto end = rest.find(',');
-    if (rest.substr(0, end) == name) return true;
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
-  return false;
+  return std::ranges::count(split(all, ','), name) > 0;
 }
 
 [[nodiscard]] SEQTRAIN_SEPARATE std::unique_ptr<const DeviceKernel> load_kernel(
