@@ -7,13 +7,16 @@
 #include <fstream>
 #include <string>
 
-struct nvrtcProgram_st {
+namespace {
+
+/// What a handle of NVRTC stands for.
+struct Program {
   std::string source, cubin, log;
 };
 
-namespace {
-
-using Program = nvrtcProgram_st*;
+Program& at(void* handle) {
+  return *static_cast<Program*>(handle);
+}
 
 int result_of(const std::string& function) {
   const char* const fails = std::getenv("FAKE_NVRTC_FAILS");
@@ -41,41 +44,42 @@ const char* nvrtcGetErrorString(int result) {
   return result == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR_UNKNOWN";
 }
 
-int nvrtcCreateProgram(Program* program, const char* source, const char* /*name*/, int /*headers*/,
+int nvrtcCreateProgram(void** program, const char* source, const char* /*name*/, int /*headers*/,
                        const char* const* /*texts*/, const char* const* /*names*/) {
-  *program = new nvrtcProgram_st{source, "", ""};
-  return result_of("nvrtcCreateProgram");
+  const int result = result_of("nvrtcCreateProgram");
+  if (result == 0) *program = new Program{source, "", ""};
+  return result;
 }
 
-int nvrtcDestroyProgram(Program* program) {
-  delete *program;
+int nvrtcDestroyProgram(void** program) {
+  delete &at(*program);
   return 0;
 }
 
-int nvrtcCompileProgram(Program program, int count, const char* const* options) {
+int nvrtcCompileProgram(void* program, int count, const char* const* options) {
   if (const char* const file = std::getenv("FAKE_NVRTC_COUNT")) {
     std::ofstream{file, std::ios::app} << '.';
   }
-  program->cubin = "fake cubin";
-  for (int i = 0; i < count; ++i) program->cubin.append(" ").append(options[i]);
-  program->cubin += "\n" + program->source;
-  program->log = "line 3: expected a ;";
+  at(program).cubin = "fake cubin";
+  for (int i = 0; i < count; ++i) at(program).cubin.append(" ").append(options[i]);
+  at(program).cubin += "\n" + at(program).source;
+  at(program).log = "line 3: expected a ;";
   return result_of("nvrtcCompileProgram");
 }
 
-int nvrtcGetCUBINSize(Program program, std::size_t* size) {
-  *size = program->cubin.size() + 1;
+int nvrtcGetCUBINSize(void* program, std::size_t* size) {
+  *size = at(program).cubin.size() + 1;
   return 0;
 }
-int nvrtcGetCUBIN(Program program, char* to) {
-  return copy(program->cubin, to) + result_of("nvrtcGetCUBIN");
+int nvrtcGetCUBIN(void* program, char* to) {
+  return copy(at(program).cubin, to) + result_of("nvrtcGetCUBIN");
 }
-int nvrtcGetProgramLogSize(Program program, std::size_t* size) {
-  *size = program->log.size() + 1;
+int nvrtcGetProgramLogSize(void* program, std::size_t* size) {
+  *size = at(program).log.size() + 1;
   return 0;
 }
-int nvrtcGetProgramLog(Program program, char* to) {
-  return copy(program->log, to);
+int nvrtcGetProgramLog(void* program, char* to) {
+  return copy(at(program).log, to);
 }
 
 }  // extern "C"

@@ -15,12 +15,13 @@ namespace seqtrain::cuda {
 class Driver {
   template <class... Arguments>
   using Function = int (*)(Arguments...);
-  using Context = struct CUctx_st*;
+  using Context = void*;
 
  public:
-  using Module = struct CUmod_st*;
-  using Entry = struct CUfunc_st*;
-  using Stream = struct CUstream_st*;
+  // The driver's handles.
+  using Module = void*;
+  using Entry = void*;
+  using Stream = void*;
 
   /// Throws `Error` if the driver cannot be loaded or lacks a function.
   explicit Driver(const std::string& file = "libcuda.so.1") : library_{file} {}

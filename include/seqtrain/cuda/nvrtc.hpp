@@ -19,7 +19,7 @@ namespace seqtrain::cuda {
 class Nvrtc {
   template <class... Arguments>
   using Function = int (*)(Arguments...);
-  using Program = struct nvrtcProgram_st*;
+  using Program = void*;  // a handle
   using Texts = const char* const*;
 
   SharedLibrary library_;  // the first member: the functions are in it
@@ -68,7 +68,7 @@ class Nvrtc {
     Function<Program*> destroy;
     void operator()(Program program) const { destroy(&program); }
   };
-  using OwnedProgram = std::unique_ptr<nvrtcProgram_st, Destroy>;
+  using OwnedProgram = std::unique_ptr<void, Destroy>;
 
   [[nodiscard]] OwnedProgram create(const KernelSource& source) const {
     const std::string text{source.text}, name = std::string{source.name} + ".cu";

@@ -74,7 +74,7 @@ class CudaKernel : public DeviceKernel {
   [[nodiscard]] cuda::Driver::Stream stream() const {
     const auto now = c10::impl::getDeviceGuardImpl(device_.type())->getStream(device_);
     if (now.id() == 0) return nullptr;  // CUDA's default stream
-    return static_cast<cuda::Driver::Stream>(now.native_handle());
+    return now.native_handle();
   }
 
   c10::Device device_;
