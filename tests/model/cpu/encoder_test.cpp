@@ -181,6 +181,7 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
 TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
   auto loaded = load_any_network(weights::WeightsFolder{checkpoint_.path()}, {.dropout = 0});
   auto encoder = loaded.network->kernels(loaded.parameters, GetParam().precision, false);
+  ASSERT_NE(encoder, nullptr) << "there are no kernels for these sizes";
   for (std::int64_t rows = 1; rows < 30; rows += 4) {
     const auto batch = MadeCheckpoint::batch(rows, rows);
     const random::Stream stream{1, random::Purpose::dropout};
