@@ -43,7 +43,9 @@ bool is_bias_of_key(const std::string& name) {
          name.ends_with("k_lin.bias") || name.ends_with(".k.bias");
 }
 
-/// The kernels beside autograd in fp32 on the same weights, dropout off.
+/// The kernels beside autograd in fp32 on the same weights, dropout off. In bfloat16 the error of
+/// the kernels stays below a limit, or below that of operators in bfloat16: there some gradients of
+/// Gemma 2 differ by 7 % and of RoFormer by 25 % of their norms.
 class CpuEncoder : public testing::TestWithParam<Case> {
  protected:
   [[nodiscard]] AnyClassifier load(bool autograd, double dropout = 0) const {
@@ -52,6 +54,12 @@ class CpuEncoder : public testing::TestWithParam<Case> {
                             .seed = 3,
                             .precision = autograd ? Precision::fp32 : GetParam().precision,
                             .autograd = autograd});
+  }
+  /// Loads operators in the case's precision: they differ from those in fp32 by rounding.
+  [[nodiscard]] AnyClassifier load_operators() const {
+    return load_classifier(
+        checkpoint_.path(),
+        {.dropout = 0, .seed = 3, .precision = GetParam().precision, .autograd = true});
   }
   [[nodiscard]] bool has_int8() const {
     const std::string& family = GetParam().model.family;
@@ -80,10 +88,15 @@ TEST_P(CpuEncoder, ComputesInThePrecisionAskedFor) {
 TEST_P(CpuEncoder, LogitsAreAutograds) {
   auto kernels = load(false);
   auto autograd = load(true);
+  auto operators = load_operators();
   for (const std::int64_t rows : {1, 13, 40}) {
     const auto batch = MadeCheckpoint::batch(0, rows);
-    const auto gap = (kernels.logits(batch) - autograd.logits(batch)).cwiseAbs().maxCoeff();
-    EXPECT_LT(gap, limit(2e-2, 2e-5)) << rows;
+    const auto expected = autograd.logits(batch);
+    const auto gap = [&](AnyClassifier& model) {
+      return static_cast<double>((model.logits(batch) - expected).cwiseAbs().maxCoeff());
+    };
+    const double rounding = narrow() ? gap(operators) : 0;
+    EXPECT_LT(gap(kernels), std::max(limit(2e-2, 2e-5), rounding)) << rows;
   }
 }
 
@@ -121,15 +134,21 @@ TEST_P(CpuEncoder, GradientsAreComplete) {
 TEST_P(CpuEncoder, GradientsAreAutograds) {
   auto kernels = load(false);
   auto autograd = load(true);
+  auto operators = load_operators();
   const auto batch = MadeCheckpoint::batch(0);
+  if (narrow()) (void)operators.accumulate(batch, 1);
   const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
   EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 3e-3 : 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
     const auto& parameter = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
+    if (!expected.defined()) continue;  // it never learns
     // A key's bias has no gradient but rounding: softmax does not see it.
     const double norm = is_bias_of_key(parameter.name) ? 1 : expected.norm().item<double>();
-    EXPECT_LT(norm_of_difference(parameter.gradient, expected), norm * (narrow() ? 6e-2 : 1e-4))
+    const double rounding =
+        narrow() ? norm_of_difference(operators.parameters()[i].gradient, expected) : 0;
+    EXPECT_LT(norm_of_difference(parameter.gradient, expected),
+              std::max(norm * (narrow() ? 6e-2 : 1e-4), rounding))
         << parameter.name;
   }
 }
@@ -140,21 +159,30 @@ TEST_P(CpuEncoder, TrainsLikeAutograd) {
   std::vector<at::Tensor> before;
   for (const auto& parameter : kernels.parameters()) before.push_back(parameter.value.clone());
   // With a large eps Adam's steps follow the gradients' sizes, not the signs of those near zero.
-  optim::Adam one{{.lr = 1e-2, .eps = 1e-1}};
-  optim::Adam other{{.lr = 1e-2, .eps = 1e-1}};
+  const optim::AdamOptions options{.lr = 1e-2, .eps = 1e-1};
+  optim::Adam one{options};
+  optim::Adam other{options};
+  auto operators = load_operators();
+  optim::Adam third{options};
   for (int step = 0; step < 8; ++step) {
     const auto batch = MadeCheckpoint::batch(step);
     const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
     EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), limit(4e-2, 1e-3));
     one.step(kernels.parameters(), {});
     other.step(autograd.parameters(), {});
+    if (!narrow()) continue;
+    (void)operators.accumulate(batch, 1);
+    third.step(operators.parameters(), {});
   }
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
     const auto& parameter = kernels.parameters()[i];
-    if (is_bias_of_key(parameter.name)) continue;  // no gradient but rounding
+    if (!parameter.gradient.defined() || is_bias_of_key(parameter.name)) continue;  // only rounding
     const auto& expected = autograd.parameters()[i].value;
     const double change = norm_of_difference(before[i], expected);
-    EXPECT_LT(norm_of_difference(parameter.value, expected), change * (narrow() ? 0.1 : 2e-3))
+    const double rounding =
+        narrow() ? norm_of_difference(operators.parameters()[i].value, expected) : 0;
+    EXPECT_LT(norm_of_difference(parameter.value, expected),
+              std::max(change * (narrow() ? 0.1 : 2e-3), rounding))
         << parameter.name;
   }
 }
@@ -171,8 +199,10 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
           parameter.name.find("pooler") != parameter.name.npos) {
         continue;  // the head is ATen's
       }
-      if (threads == 1) expected.push_back(parameter.gradient.clone());
-      EXPECT_EQ(i < expected.size() ? norm_of_difference(parameter.gradient, expected[i]) : 0, 0)
+      const auto& gradient = parameter.gradient;
+      if (threads == 1) expected.push_back(gradient.defined() ? gradient.clone() : gradient);
+      if (!gradient.defined()) continue;
+      EXPECT_EQ(i < expected.size() ? norm_of_difference(gradient, expected[i]) : 0, 0)
           << parameter.name;
     }
   }
