@@ -63,7 +63,8 @@ class CpuEncoder : public testing::TestWithParam<Case> {
   }
   [[nodiscard]] bool has_int8() const {
     const std::string& family = GetParam().model.family;
-    const auto without = {"llama", "mistral", "phi3", "qwen2", "qwen3", "eurobert", "gpt2"};
+    const auto without = {"llama",    "mistral", "phi3",   "qwen2",      "qwen3",
+                          "eurobert", "gpt2",    "gemma2", "gemma3_text"};
     return std::ranges::find(without, family) == without.end();
   }
   [[nodiscard]] bool narrow() const { return GetParam().precision == Precision::bf16; }
@@ -355,6 +356,17 @@ INSTANTIATE_TEST_SUITE_P(
                  "scale_attn_by_inverse_layer_idx": true)"},
              Precision::fp32},
         Case{{"gpt2", "gelu_new", 2, 128, 4, 512}, Precision::bf16},
+        Case{{"gemma2", "gelu_new", 2, 64, 4, 128,
+              R"("num_key_value_heads": 2, "head_dim": 32, "attn_logit_softcapping": null,
+                 "query_pre_attn_scalar": 20, "sliding_window": 10)"},
+             Precision::fp32},
+        Case{{"gemma3_text", "gelu_new", 3, 64, 2, 192,
+              R"("num_key_value_heads": 1, "head_dim": 64, "sliding_window": 12,
+                 "sliding_window_pattern": 2, "query_pre_attn_scalar": 40)"},
+             Precision::fp32},
+        Case{{"gemma3_text", "gelu", 2, 128, 4, 128,
+              R"("num_key_value_heads": 2, "head_dim": 32, "attention_bias": true)"},
+             Precision::bf16},
         Case{{"eurobert", "silu", 2, 64, 2, 128, R"("num_key_value_heads": 2)"}, Precision::fp32},
         Case{{"eurobert", "silu", 3, 128, 4, 64,
               R"("num_key_value_heads": 2, "classifier_pooling": "mean")"},

@@ -229,6 +229,9 @@ INSTANTIATE_TEST_SUITE_P(
                     {.targets = {"q_proj", "v_proj"}}},
         AdaptedCase{{"gpt2", "gelu_new", 2, 64, 4, 128}, Precision::fp32},
         AdaptedCase{{"gpt2", "gelu_new", 2, 128, 2, 512}, Precision::bf16},
+        AdaptedCase{{"gemma3_text", "gelu_new", 2, 64, 2, 128,
+                     R"("num_key_value_heads": 1, "head_dim": 64)"},
+                    Precision::fp32},
         AdaptedCase{{"llama", "silu", 2, 128, 4, 128, R"("num_key_value_heads": 2)"},
                     Precision::bf16}));
 

@@ -55,7 +55,8 @@ template <class T>
           gradient_of(norm.weight),
           gradient_of(norm.bias),
           norm.eps,
-          norm.kind == LayerNorm::Kind::mean_and_variance};
+          norm.kind == LayerNorm::Kind::mean_and_variance,
+          norm.offset};
 }
 
 /// Returns the tensors of a norm, if there is one.
@@ -122,7 +123,8 @@ template <class T>
     result.layers.push_back({parts.traits, linear<T>(parts.qkv),
                              linear<T>({parts.attention_output}), linear<T>(intermediate),
                              linear<T>({parts.output}), norm(parts.norm1), norm(parts.norm2),
-                             of_layer->second, norm(parts.query_norm), norm(parts.key_norm)});
+                             of_layer->second, norm(parts.query_norm), norm(parts.key_norm),
+                             norm(parts.attention_result_norm), norm(parts.result_norm)});
   }
   return result;
 }

@@ -44,6 +44,7 @@ class EmbeddingStage {
   /// for each thread.
   void begin(const data::Batch& batch, const Layout& layout, kernels::HashDropout dropout,
              std::uint64_t adapters, std::size_t rows, bool keep) {
+    embeddings_.prepare_norms();
     ids_ = embeddings_.ids(batch, layout);
     dropout_ = dropout;
     adapters_ = adapters;
@@ -108,6 +109,7 @@ class EmbeddingStage {
     } else if (dropout_.drops()) {
       drop(row, count, sums);
     }
+    embeddings_.multiply_by_scale(sums, count * size());
   }
 
   /// Adds to the gradients of the parameters. `gradient` [rows, size] is read only if there is no

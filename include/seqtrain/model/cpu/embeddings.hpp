@@ -37,6 +37,7 @@ class Embeddings {
   std::optional<NormTensors> norm = {};  ///< normalizes the sum
   /// Normalizes what the first layer reads of the residual, which stays as it is.
   std::optional<NormTensors> first_norm = {};
+  float scale = 1;  ///< multiplies the sum
   /// Positions count the tokens that are not padding, from the pad id + 1 on, as in RoBERTa.
   bool positions_after_padding = false;
 
@@ -97,7 +98,20 @@ class Embeddings {
   /// called afterwards.
   void round_words() { word.rows = word.rows.to(at::kBFloat16); }
 
-  /// Writes the sum of the tables' rows to `sum` [count, hidden], or zeros if there is no token.
+  /// Computes what the norms need. Call it before a forward pass.
+  void prepare_norms() {
+    if (norm) norm->prepare();
+    if (first_norm) first_norm->prepare();
+  }
+
+  /// Multiplies rows of the sum, or their gradients, by the scale.
+  void multiply_by_scale(float* rows, std::size_t numbers) const {
+    if (scale == 1) return;
+    for (std::size_t i = 0; i < numbers; ++i) rows[i] *= scale;
+  }
+
+  /// Writes the sum of the tables' rows times the scale to `sum` [count, hidden], or zeros if there
+  /// is no token.
   void add_up(const Ids* ids, std::size_t count, std::size_t hidden, float* sum) const {
     for (std::size_t row = 0; row < count; ++row) {
       float* const to = sum + row * hidden;
@@ -117,6 +131,7 @@ class Embeddings {
         for (std::size_t i = 0; i < hidden; ++i) to[i] += numbers[i];
       }
     }
+    multiply_by_scale(sum, count * hidden);
   }
 
   /// Tells whether the tables get gradients.

@@ -270,7 +270,7 @@ class Encoder {
 
   std::vector<std::size_t> last_tokens_;  // numbers of the sequences' last tokens, if they are read
 
-  NormGradients norms_;       // two norms of each full step, a set for each group
+  NormGradients norms_;       // the norms of each full step, a set for each group
   NormGradients head_norms_;  // norms of queries and of keys for each head of keys, likewise
   ScratchMemory<T> scratch_;
   WeightGradients<T> weight_gradients_;

@@ -50,7 +50,7 @@ void Encoder<T>::backward(const at::Tensor& gradient, const LayerDone& layer_don
 template <class T>
 void Encoder<T>::reserve_gradients() {
   const std::size_t groups = layout_->groups().size();
-  norms_.reserve(groups, 2 * full_steps(), hidden());
+  norms_.reserve(groups, last().norms().size() * full_steps(), hidden());
   if (last().query_norm) {
     head_norms_.reserve(groups, steps(), last().key_heads() * last().head_size());
   }
@@ -121,10 +121,11 @@ void Encoder<T>::finish_backward(std::size_t step, const Run& run,
                                  const Scratch<T>& scratch) const {
   float* const gradient = x_.data() + run.row * hidden();
   const auto rows = rows_of(step, run.row);
+  const std::size_t first_norm = last().norms().size() * step;
   const auto sums = [&](std::size_t norm, const auto& use) {
     layout_->for_each_group(run, [&](const Group& group, std::size_t g) {
-      use(group.row - run.row, group.rows, norms_.gamma(g, 2 * step + norm),
-          norms_.beta(g, 2 * step + norm));
+      use(group.row - run.row, group.rows, norms_.gamma(g, first_norm + norm),
+          norms_.beta(g, first_norm + norm));
     });
   };
   layer(step).finish_backward(rows, run.rows, dropout_[step], index_of(run.row), gradient,
@@ -224,7 +225,7 @@ void Encoder<T>::add_weight_gradients(std::size_t step) {
 
 template <class T>
 void Encoder<T>::clear_rows_without_group(std::size_t step) const {
-  const auto [hidden, inner, factors, context, qkv] = shape();
+  const auto [hidden, inner, factors, context, qkv, results] = shape();
   const std::size_t count = layout_->rows() - layout_->rows_of_groups();
   const auto rows = rows_of(step, layout_->rows_of_groups());
   std::fill_n(rows.qkv, count * qkv, T{});
@@ -246,8 +247,8 @@ void Encoder<T>::add_norm_gradients(std::size_t step) const {
     }
   }
   if (step == full_steps()) return first_tokens_.add_norm_gradients(last());
-  norms_.add_to(layer(step).norm1, 2 * step);
-  norms_.add_to(layer(step).norm2, 2 * step + 1);
+  const auto norms = layer(step).norms();
+  for (std::size_t i = 0; i < norms.size(); ++i) norms_.add_to(*norms[i], norms.size() * step + i);
 }
 
 }  // namespace seqtrain::model::cpu

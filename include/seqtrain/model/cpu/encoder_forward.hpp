@@ -29,6 +29,7 @@ namespace seqtrain::model::cpu {
 template <class T>
 at::Tensor Encoder<T>::forward(const data::Batch& batch, std::optional<random::Stream> stream) {
   const TileGuard tiles;
+  for (Layer<T>& layer : layers_) layer.prepare_norms();
   const auto linears = all_linears();
   pack_weights<PackedLinear<T>>(linears, changes_of<T>(linears) == changes_at_gradients_);
   layout_.emplace(batch, row_unit());

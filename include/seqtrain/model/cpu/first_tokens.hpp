@@ -63,7 +63,7 @@ class FirstTokens {
   /// Computes the layer's `finish_backward`, given the gradient of the result.
   void finish_backward(const Layer<T>& layer, const LayerDropout& dropout,
                        const ScratchMemory<T>& scratch, const float* d_result) {
-    norms_.reserve(rows_ / block(), 2, shape_.hidden);
+    norms_.reserve(rows_ / block(), layer.norms().size(), shape_.hidden);
     for_each_block(scratch, [&](std::size_t row, std::size_t task, const Scratch<T>& of_thread) {
       float* const gradient = x(row);
       float* const d_state = layer.pre_norm ? of_thread.wide : gradient;
@@ -80,8 +80,8 @@ class FirstTokens {
 
   /// Adds to the gradients of the layer's norms.
   void add_norm_gradients(const Layer<T>& layer) const {
-    norms_.add_to(layer.norm1, 0);
-    norms_.add_to(layer.norm2, 1);
+    const auto norms = layer.norms();
+    for (std::size_t i = 0; i < norms.size(); ++i) norms_.add_to(*norms[i], i);
   }
 
  private:

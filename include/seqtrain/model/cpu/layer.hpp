@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
@@ -16,6 +17,7 @@
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/head_norm.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
+#include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/kernels/rotary.hpp>
 #include <seqtrain/model/cpu/attention_call.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
@@ -54,9 +56,28 @@ class Layer : public LayerTraits {
   /// Norms of each head's queries and keys [size], or none. Attention then reads copies of the
   /// heads, which are normalized and rotated.
   std::optional<NormTensors> query_norm = {}, key_norm = {};
+  /// RMSNorms of what attention and the feed-forward network add to the residual, or none.
+  std::optional<NormTensors> attention_result_norm = {}, result_norm = {};
+
+  /// Returns the norms of hidden states, in the order of their sums: see `finish_backward`.
+  [[nodiscard]] std::vector<const NormTensors*> norms() const {
+    std::vector<const NormTensors*> result{&norm1, &norm2};
+    if (result_norm) result.insert(result.end(), {&*attention_result_norm, &*result_norm});
+    return result;
+  }
+
+  /// Computes what the norms need. Call it before a forward pass.
+  void prepare_norms() {
+    norm1.prepare();
+    norm2.prepare();
+    for (auto* const norm : {&query_norm, &key_norm, &attention_result_norm, &result_norm}) {
+      if (*norm) (*norm)->prepare();
+    }
+  }
 
   [[nodiscard]] LayerShape shape() const {
-    return {attention_output.out(), output.in(), intermediate.out(), context_size(), qkv.out()};
+    return {attention_output.out(), output.in(), intermediate.out(),
+            context_size(),         qkv.out(),   result_norm ? hidden() : 0};
   }
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
   /// Returns the number of columns of all heads' queries, and of their results.
@@ -139,8 +160,7 @@ class Layer : public LayerTraits {
               std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
     scratch.reduced->drop_at(dropout.adapters, first / hidden());
     forward(attention_output, rows.context, count, scratch)(scratch.wide);
-    add_and_norm(attention_output, norm1, dropout.first, first, x,
-                 {rows.middle, rows.normal1, rows.inverse1}, count, scratch);
+    end_of_attention(rows, dropout).forward(first, x, pre_norm, rows.middle, count, scratch);
     const auto gate_first =
         first / static_cast<std::uint32_t>(hidden()) * static_cast<std::uint32_t>(output.in());
     const Product<T> product = forward(intermediate, rows.middle, count, scratch);
@@ -151,31 +171,29 @@ class Layer : public LayerTraits {
       });
     }
     forward(output, rows.active, count, scratch)(scratch.wide);
-    add_and_norm(output, norm2, dropout.second, first, x, {next, rows.normal2, rows.inverse2},
-                 count, scratch);
+    end_of_network(rows, dropout).forward(first, x, pre_norm, next, count, scratch);
   }
 
   /// Computes the backward pass of `finish`. Leaves the gradient of attention's result in
   /// `d_context` [rows, context]. sums(norm, use) calls use(row, count, d_gamma, d_beta) for each
-  /// part of the rows; `use` adds the part's gradients of norm1 (norm = 0) or norm2 (norm = 1) to
+  /// part of the rows; `use` adds the part's gradients of the norm with this number in `norms()` to
   /// these sums.
   template <class Sums>
   void finish_backward(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
                        std::uint32_t first, float* gradient, T* d_context, const Sums& sums,
                        const Scratch<T>& scratch) const {
-    const auto norm_backward = [&](std::size_t which, const NormTensors& norm,
-                                   const kernels::HashDropout& drop, T* normal,
-                                   const float* inverse) {
-      sums(which, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
-        const std::size_t at = row * hidden();
-        const auto index = first + static_cast<std::uint32_t>(at);
-        kernels::add_and_norm_backward(gradient + at, (pre_norm ? scratch.wide : gradient) + at,
-                                       normal + at, inverse + row, norm.weights(), drop, index,
-                                       normal + at, d_gamma, d_beta, part, hidden());
+    float* const d_normal = pre_norm ? scratch.wide : gradient;
+    const auto end_backward = [&](std::size_t norm, const PartEnd& end) {
+      sums(norm, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
+        end.backward(first, row, part, gradient, d_normal, d_gamma, d_beta);
+      });
+      if (!end.result_norm) return;
+      sums(norm + 2, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
+        end.result_backward(row, part, scratch.wide, d_gamma, d_beta);
       });
     };
     scratch.reduced->drop_at(dropout.adapters, first / hidden());
-    norm_backward(1, norm2, dropout.second, rows.normal2, rows.inverse2);
+    end_backward(1, end_of_network(rows, dropout));
     const std::size_t inner = output.in();
     const std::size_t ld = intermediate.out();
     back(output, rows.normal2, count, scratch)
@@ -185,7 +203,7 @@ class Layer : public LayerTraits {
           kernels::multiply(d_active, panel, rows.factors + inner + column, ld, count, panel);
         });
     input_backward(intermediate, rows.factors, count, gradient, scratch);
-    norm_backward(0, norm1, dropout.first, rows.normal1, rows.inverse1);
+    end_backward(0, end_of_attention(rows, dropout));
     back(attention_output, rows.normal1, count, scratch)
         .each(scratch.block, [&](std::size_t column, const float* block) {
           kernels::convert(block, panel, d_context + column, context_size(), count, panel);
@@ -205,12 +223,67 @@ class Layer : public LayerTraits {
   }
 
  private:
-  /// The places for the results of a norm, except its result in fp32.
-  struct NormResult {
-    T* compact;
+  /// The end of a part of the layer, where the part's result is added to the residual, with the
+  /// rows that both passes have of it. If the result has a norm, that comes first.
+  struct PartEnd {
+    const PackedLinear<T>& linear;  ///< gives the result
+    const std::optional<NormTensors>& result_norm;
+    const NormTensors& norm;  ///< of the sum
+    const kernels::HashDropout& dropout;
     T* normal;
     float* inverse;
+    T* normal_result;
+    float* inverse_of_result;
+
+    /// Adds scratch.wide, the product of `linear`, to the residual `x` and normalizes.
+    void forward(std::uint32_t first, float* x, bool pre_norm, T* compact, std::size_t count,
+                 const Scratch<T>& scratch) const {
+      float* const wide = scratch.wide;
+      const std::size_t n = linear.out();
+      const float* bias = linear.bias();
+      if (result_norm) {
+        const kernels::LayerNormWeights weights = result_norm->weights();
+        kernels::add_bias(wide, n, bias, wide, n, count, n);
+        kernels::norm_and_drop<T>(wide, weights, {}, 0,
+                                  {wide, compact, normal_result, inverse_of_result}, count, n);
+        bias = weights.beta;  // zeros, as RMSNorm has no bias
+      }
+      kernels::add_and_norm<T>(wide, bias, x, pre_norm ? x : wide, dropout, first, norm.weights(),
+                               {pre_norm ? wide : x, compact, normal, inverse}, count, n);
+    }
+
+    /// Computes the backward pass of some rows up to the gradient of what dropout reads, which
+    /// takes the place of `normal`.
+    void backward(std::uint32_t first, std::size_t row, std::size_t count, float* gradient,
+                  float* d_normal, float* d_gamma, float* d_beta) const {
+      const std::size_t n = linear.out(), at = row * n;
+      kernels::add_and_norm_backward(
+          gradient + at, d_normal + at, normal + at, inverse + row, norm.weights(), dropout,
+          first + static_cast<std::uint32_t>(at), normal + at, d_gamma, d_beta, count, n);
+    }
+
+    /// Computes the backward pass of the result's norm, in place of what `backward` leaves. `wide`
+    /// is scratch memory.
+    void result_backward(std::size_t row, std::size_t count, float* wide, float* d_gamma,
+                         float* d_beta) const {
+      const std::size_t n = linear.out(), at = row * n;
+      kernels::widen(normal + at, n, count, n, wide + at);
+      kernels::norm_and_drop_backward(wide + at, normal_result + at, inverse_of_result + row,
+                                      result_norm->weights(), {}, 0, d_gamma, d_beta, count, n);
+      kernels::convert(wide + at, n, normal + at, n, count, n);
+    }
   };
+
+  [[nodiscard]] PartEnd end_of_attention(const LayerRows<T>& rows,
+                                         const LayerDropout& dropout) const {
+    return {attention_output, attention_result_norm, norm1,        dropout.first,
+            rows.normal1,     rows.inverse1,         rows.result1, rows.result_inverse1};
+  }
+  [[nodiscard]] PartEnd end_of_network(const LayerRows<T>& rows,
+                                       const LayerDropout& dropout) const {
+    return {output,       result_norm,   norm2,        dropout.second,
+            rows.normal2, rows.inverse2, rows.result2, rows.result_inverse2};
+  }
 
   void project(const T* input, std::size_t count, Columns columns, T* to, std::size_t ld,
                const Scratch<T>& scratch) const {
@@ -339,16 +412,6 @@ class Layer : public LayerTraits {
   [[nodiscard]] static Product<T> back(const PackedLinear<T>& linear, const T* d_output,
                                        std::size_t count, const Scratch<T>& scratch) {
     return {Pass::backward, linear, d_output, count, *scratch.reduced};
-  }
-
-  /// Adds scratch.wide, the product of `linear`, to the residual and normalizes.
-  void add_and_norm(const PackedLinear<T>& linear, const NormTensors& norm,
-                    const kernels::HashDropout& dropout, std::uint32_t first, float* x,
-                    const NormResult& to, std::size_t count, const Scratch<T>& scratch) const {
-    float* const wide = scratch.wide;
-    kernels::add_and_norm<T>(
-        wide, linear.bias(), x, pre_norm ? x : wide, dropout, first, norm.weights(),
-        {pre_norm ? wide : x, to.compact, to.normal, to.inverse}, count, hidden());
   }
 
   /// Computes `panel` activations of each row from `column` on. `first` is the dropout's index of

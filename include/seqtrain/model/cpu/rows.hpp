@@ -19,6 +19,7 @@ struct LayerShape {
       factors;  ///< outputs of the intermediate linear layer: `inner`, or twice `inner` with gates
   std::size_t context;  ///< columns of all heads' results
   std::size_t qkv;      ///< columns of queries, keys and values
+  std::size_t results;  ///< columns of `LayerRows::result1` and `result2`
 
   /// Returns the number of columns that scratch memory has for either.
   [[nodiscard]] std::size_t widest() const { return std::max(hidden, context); }
@@ -38,8 +39,12 @@ struct LayerRows {
   T* active;   ///< [rows, inner]
   T* normal2;  ///< [rows, hidden], normalized; then the gradient of the network's output linear
                ///< layer
-  float* inverse1;  ///< [rows], inverse standard deviations
-  float* inverse2;  ///< [rows]
+  T* result1;  ///< [rows, results], normalized, if what attention adds has a norm
+  T* result2;  ///< [rows, results], normalized, if what the network adds has one
+  float* inverse1;         ///< [rows], inverse standard deviations
+  float* inverse2;         ///< [rows]
+  float* result_inverse1;  ///< [rows]
+  float* result_inverse2;  ///< [rows]
 
   /// Returns the matrices from `row` on.
   [[nodiscard]] LayerRows from(std::size_t row, const LayerShape& shape) const {
@@ -55,8 +60,12 @@ struct LayerRows {
             .factors = kept(factors, shape.factors),
             .active = active + row * shape.inner,
             .normal2 = kept(normal2, hidden),
+            .result1 = kept(result1, shape.results),
+            .result2 = kept(result2, shape.results),
             .inverse1 = kept(inverse1, 1),
-            .inverse2 = kept(inverse2, 1)};
+            .inverse2 = kept(inverse2, 1),
+            .result_inverse1 = kept(result_inverse1, 1),
+            .result_inverse2 = kept(result_inverse2, 1)};
   }
 };
 
@@ -67,16 +76,19 @@ class LayerMemory {
   /// Returns memory for `rows` rows. Without `keep`, the matrices that only a backward pass reads
   /// are null.
   LayerRows<T> reserve(std::size_t rows, const LayerShape& shape, bool keep) {
-    const auto [hidden, inner, factors, context, qkv] = shape;
+    const auto [hidden, inner, factors, context, qkv, results] = shape;
     const std::size_t all = 2 * hidden + inner + context + qkv;
-    T* next = memory_.reserve(rows * (keep ? all + 2 * hidden + factors : all));
+    T* next = memory_.reserve(rows * (keep ? all + 2 * (hidden + results) + factors : all));
     const auto take = [&](std::size_t width) {
       T* const taken = next;
       next += rows * width;
       return taken;
     };
     const auto take_kept = [&](std::size_t width) { return keep ? take(width) : nullptr; };
-    float* const inverse = keep ? inverse_.reserve(2 * rows) : nullptr;
+    float* const inverse = keep ? inverse_.reserve(4 * rows) : nullptr;
+    const auto inverse_of = [&](std::size_t norm) {
+      return keep ? inverse + norm * rows : nullptr;
+    };
     return {.input = take(hidden),
             .qkv = take(qkv),
             .context = take(context),
@@ -85,8 +97,12 @@ class LayerMemory {
             .factors = take_kept(factors),
             .active = take(inner),
             .normal2 = take_kept(hidden),
+            .result1 = take_kept(results),
+            .result2 = take_kept(results),
             .inverse1 = inverse,
-            .inverse2 = keep ? inverse + rows : nullptr};
+            .inverse2 = inverse_of(1),
+            .result_inverse1 = inverse_of(2),
+            .result_inverse2 = inverse_of(3)};
   }
 
  private:

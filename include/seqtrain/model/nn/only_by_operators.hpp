@@ -14,23 +14,24 @@ namespace seqtrain::model {
 
 namespace detail {
 
-/// Tells whether norms are LayerNorm or RMSNorm, whose scale is the weight.
-[[nodiscard]] inline bool is_usual(const LayerNorm& norm) {
-  return norm.kind != LayerNorm::Kind::nothing && norm.offset == 0;
-}
-
 /// Calls add(name, holds) for each form that a layer may have and only operators compute.
 template <class Add>
 void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   const LayerTraits& traits = layer.traits;
-  const auto of_all_heads = [&](const std::optional<LayerNorm>& norm) {
-    return norm && (norm->kind != LayerNorm::Kind::root_mean_square || norm->offset != 0 ||
-                    norm->weight.size(0) != head_size(layer));
+  const auto is_rms = [](const std::optional<LayerNorm>& norm) {
+    return norm && norm->kind == LayerNorm::Kind::root_mean_square;
   };
-  add("norms whose scale is the weight plus 1", layer.norm1.offset != 0 || layer.norm2.offset != 0);
+  const auto is_nothing = [](const LayerNorm& norm) {
+    return norm.kind == LayerNorm::Kind::nothing;
+  };
+  const auto of_all_heads = [&](const std::optional<LayerNorm>& norm) {
+    return norm && (!is_rms(norm) || norm->weight.size(0) != head_size(layer));
+  };
   add("norms of all queries and keys", of_all_heads(layer.query_norm));
-  add("norms before the residual", layer.attention_result_norm || layer.result_norm ||
-                                       !is_usual(layer.norm1) || !is_usual(layer.norm2));
+  add("parts that read what no norm gives", is_nothing(layer.norm1) || is_nothing(layer.norm2));
+  add("other norms before the residual than two RMSNorms",
+      (layer.attention_result_norm || layer.result_norm) &&
+          !(is_rms(layer.attention_result_norm) && is_rms(layer.result_norm)));
   add("capped scores", traits.score_cap != 0);
   add("partial rotary positions", traits.rope.share != 1);
   add("rotary positions of neighbouring numbers", traits.rope.neighbours);
@@ -46,6 +47,8 @@ void for_each_form_by_hand(const LayerParts& layer, const Add& add) {
     return norm.kind == LayerNorm::Kind::mean_and_variance;
   };
   add("RMSNorm", !is_layer_norm(layer.norm1) || !is_layer_norm(layer.norm2));
+  add("norms whose scale is the weight plus 1", layer.norm1.offset != 0 || layer.norm2.offset != 0);
+  add("norms before the residual", layer.attention_result_norm || layer.result_norm);
   add("norms of queries and keys", layer.query_norm || layer.key_norm);
   add("causal attention", traits.causal);
   add("scaled scores", traits.score_scale != 0);
@@ -74,7 +77,7 @@ class Names {
 }  // namespace detail
 
 /// Returns the names of what the layers have that ATen's operators compute, but neither the
-/// hand-written backend nor the packed one: "norms before the residual, capped scores". Empty
+/// hand-written backend nor the packed one: "norms of all queries and keys, capped scores". Empty
 /// if there is nothing.
 [[nodiscard]] inline std::string only_by_operators(const EncoderLayers& all) {
   detail::Names add;

@@ -187,8 +187,8 @@ class DecoderEncoder {
   /// Returns the encoder for the hand-written backend.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    if (scale_ != 1) return {};
-    auto parts = cpu::encoder<T>({.word = cpu::table(words_)}, layers_);
+    auto parts =
+        cpu::encoder<T>({.word = cpu::table(words_), .scale = static_cast<float>(scale_)}, layers_);
     if (parts) parts->padding_id = padding_id_;
     return parts;
   }
