@@ -63,8 +63,8 @@ class CpuEncoder : public testing::TestWithParam<Case> {
   }
   [[nodiscard]] bool has_int8() const {
     const std::string& family = GetParam().model.family;
-    const auto without = {"llama",    "mistral", "phi3",   "qwen2",      "qwen3",
-                          "eurobert", "gpt2",    "gemma2", "gemma3_text"};
+    const auto without = {"llama",    "mistral", "phi3",   "qwen2",       "qwen3",
+                          "eurobert", "gpt2",    "gemma2", "gemma3_text", "olmo2"};
     return std::ranges::find(without, family) == without.end();
   }
   [[nodiscard]] bool narrow() const { return GetParam().precision == Precision::bf16; }
@@ -367,6 +367,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"gemma3_text", "gelu", 2, 128, 4, 128,
               R"("num_key_value_heads": 2, "head_dim": 32, "attention_bias": true)"},
              Precision::bf16},
+        Case{{"olmo2", "silu", 3, 64, 4, 128,
+              R"("num_key_value_heads": 4, "attention_dropout": 0.1)"},
+             Precision::fp32},
+        Case{
+            {"olmo2", "silu", 2, 128, 4, 64, R"("num_key_value_heads": 2, "attention_bias": true)"},
+            Precision::bf16},
         Case{{"eurobert", "silu", 2, 64, 2, 128, R"("num_key_value_heads": 2)"}, Precision::fp32},
         Case{{"eurobert", "silu", 3, 128, 4, 64,
               R"("num_key_value_heads": 2, "classifier_pooling": "mean")"},

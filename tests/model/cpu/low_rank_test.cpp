@@ -232,6 +232,8 @@ INSTANTIATE_TEST_SUITE_P(
         AdaptedCase{{"gemma3_text", "gelu_new", 2, 64, 2, 128,
                      R"("num_key_value_heads": 1, "head_dim": 64)"},
                     Precision::fp32},
+        AdaptedCase{{"olmo2", "silu", 2, 64, 2, 128, R"("num_key_value_heads": 2)"},
+                    Precision::fp32},
         AdaptedCase{{"llama", "silu", 2, 128, 4, 128, R"("num_key_value_heads": 2)"},
                     Precision::bf16}));
 

@@ -49,6 +49,7 @@ template <class T>
 
 /// Returns the tensors of a norm.
 [[nodiscard]] inline NormTensors norm(const LayerNorm& norm) {
+  if (norm.kind == LayerNorm::Kind::nothing) return {};
   const at::Tensor beta = norm.bias.defined() ? norm.bias : at::zeros_like(norm.weight);
   return {norm.weight,
           beta,
@@ -80,9 +81,11 @@ template <class T>
   const auto fits = [](const Linear& linear) {
     return supports(linear.weight.size(0)) && supports(linear.weight.size(1));
   };
-  const bool norm_fits = !layer.query_norm || head_size(layer) % kernels::lanes == 0;
-  return norm_fits && std::ranges::all_of(layer.qkv, fits) && fits(layer.attention_output) &&
-         fits(layer.output);
+  const auto norm_fits = [](const std::optional<LayerNorm>& norm) {
+    return !norm || norm->weight.size(0) % static_cast<std::int64_t>(kernels::lanes) == 0;
+  };
+  return norm_fits(layer.query_norm) && norm_fits(layer.key_norm) &&
+         std::ranges::all_of(layer.qkv, fits) && fits(layer.attention_output) && fits(layer.output);
 }
 
 /// Returns the table of an embedding. It records the rows of the gradient that it writes to.
@@ -103,7 +106,9 @@ template <class T>
 [[nodiscard]] std::optional<EncoderParts<T>> encoder(Embeddings embeddings,
                                                      const EncoderLayers& all) {
   if (!only_by_operators(all).empty()) return {};
-  embeddings.first_norm = norm(all.first_norm);
+  if (all.first_norm && all.first_norm->kind != LayerNorm::Kind::nothing) {
+    embeddings.first_norm = norm(*all.first_norm);
+  }
   EncoderParts<T> result{.embeddings = std::move(embeddings),
                          .layers = {},
                          .order = all.order,

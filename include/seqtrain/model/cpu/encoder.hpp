@@ -151,9 +151,10 @@ class Encoder {
     return step > 0 || embeddings_.has_first_norm();
   }
 
-  /// Returns a group's sums for the gradients of a head's norms, see `Layer::attend_backward`.
+  /// Returns a group's sums for the gradients of a head's norms, see `Layer::attend_backward`, or
+  /// of those of all heads, see `Layer::rotate_backward`.
   [[nodiscard]] float* head_norms_of(std::size_t step, std::size_t group,
-                                     std::size_t key_head) const {
+                                     std::size_t key_head = 0) const {
     if (!layer(step).query_norm) return nullptr;
     return head_norms_.gamma(group, step) + 2 * key_head * layer(step).head_size();
   }
@@ -271,7 +272,7 @@ class Encoder {
   std::vector<std::size_t> last_tokens_;  // numbers of the sequences' last tokens, if they are read
 
   NormGradients norms_;       // the norms of each full step, a set for each group
-  NormGradients head_norms_;  // norms of queries and of keys for each head of keys, likewise
+  NormGradients head_norms_;  // norms of queries and of keys, for each head or all, likewise
   ScratchMemory<T> scratch_;
   WeightGradients<T> weight_gradients_;
 };

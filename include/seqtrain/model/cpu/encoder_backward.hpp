@@ -51,9 +51,7 @@ template <class T>
 void Encoder<T>::reserve_gradients() {
   const std::size_t groups = layout_->groups().size();
   norms_.reserve(groups, last().norms().size() * full_steps(), hidden());
-  if (last().query_norm) {
-    head_norms_.reserve(groups, steps(), last().key_heads() * last().head_size());
-  }
+  if (last().query_norm) head_norms_.reserve(groups, steps(), last().context_size());
   embeddings_.begin_backward(groups, layout_->rows());
   if (distances_) distances_->reserve_gradients(groups);
   if (vectors_) vectors_->begin_backward(runs_.size());
@@ -135,9 +133,10 @@ void Encoder<T>::finish_backward(std::size_t step, const Run& run,
 template <class T>
 void Encoder<T>::project_backward(std::size_t step, const Run& run,
                                   const Scratch<T>& scratch) const {
-  layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
+  layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t group) {
     layer(step).rotate_backward(rows_of(step, sequence.row),
-                                attention_of(step, sequence, sequence.length));
+                                attention_of(step, sequence, sequence.length),
+                                head_norms_of(step, group));
   });
   clear_rest_of_qkv(step, run);
   if (step == 0 && !embeddings_.learns()) return;
@@ -166,7 +165,7 @@ void Encoder<T>::attend_first_tokens_backward(const Run& run, float* gradient,
       last().attend_backward(rows, head, call, first_tokens_.d_context(s),
                              head_norms_of(step, group, head), scratch);
     }
-    last().rotate_backward(rows, call);
+    last().rotate_backward(rows, call, head_norms_of(step, group));
     std::copy_n(first_tokens_.x(s), hidden(), gradient + (sequence.row - run.row) * hidden());
   });
   clear_rest_of_qkv(step, run);
@@ -225,7 +224,7 @@ void Encoder<T>::add_weight_gradients(std::size_t step) {
 
 template <class T>
 void Encoder<T>::clear_rows_without_group(std::size_t step) const {
-  const auto [hidden, inner, factors, context, qkv, results] = shape();
+  const auto [hidden, inner, factors, context, qkv, results, raw] = shape();
   const std::size_t count = layout_->rows() - layout_->rows_of_groups();
   const auto rows = rows_of(step, layout_->rows_of_groups());
   std::fill_n(rows.qkv, count * qkv, T{});
@@ -239,7 +238,11 @@ void Encoder<T>::clear_rows_without_group(std::size_t step) const {
 
 template <class T>
 void Encoder<T>::add_norm_gradients(std::size_t step) const {
-  if (const Layer<T>& of = layer(step); of.query_norm) {
+  const Layer<T>& of = layer(step);
+  if (of.norms_all_heads()) {
+    head_norms_.add_to(of.query_norm->d_gamma, step, 0, of.context_size());
+    head_norms_.add_to(of.key_norm->d_gamma, step, of.context_size(), of.key_size());
+  } else if (of.query_norm) {
     const std::size_t size = of.head_size();
     for (std::size_t head = 0; head < of.key_heads(); ++head) {
       head_norms_.add_to(of.query_norm->d_gamma, step, 2 * head * size, size);
@@ -247,7 +250,7 @@ void Encoder<T>::add_norm_gradients(std::size_t step) const {
     }
   }
   if (step == full_steps()) return first_tokens_.add_norm_gradients(last());
-  const auto norms = layer(step).norms();
+  const auto norms = of.norms();
   for (std::size_t i = 0; i < norms.size(); ++i) norms_.add_to(*norms[i], norms.size() * step + i);
 }
 

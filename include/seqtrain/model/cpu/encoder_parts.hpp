@@ -133,9 +133,9 @@ struct EncoderParts {
 template <class T>
 [[nodiscard]] bool has_inference_encoder(const EncoderParts<T>& parts) {
   const auto is_usual = [](const Layer<T>& layer) {
-    return layer.norm1.centers && layer.norm2.centers && !layer.query_norm && !layer.result_norm &&
-           !layer.causal && layer.sharing() == 1 && layer.context_size() == layer.hidden() &&
-           !layer.output.transposed();
+    return layer.norm1.exists() && layer.norm1.centers && layer.norm2.centers &&
+           !layer.query_norm && !layer.result_norm && !layer.causal && layer.sharing() == 1 &&
+           layer.context_size() == layer.hidden() && !layer.output.transposed();
   };
   return parts.pooling != Pooling::last_token && std::ranges::all_of(parts.layers, is_usual);
 }

@@ -53,8 +53,8 @@ class Layer : public LayerTraits {
   PackedLinear<T> qkv, attention_output, intermediate, output;
   NormTensors norm1, norm2;
   std::shared_ptr<kernels::RotaryAngles> rotary = nullptr;  ///< null if nothing is rotated
-  /// Norms of each head's queries and keys [size], or none. Attention then reads copies of the
-  /// heads, which are normalized and rotated.
+  /// Norms of each head's queries and keys [size], or of those of all heads, or none. With norms of
+  /// each head attention reads copies of the heads, which are normalized and rotated.
   std::optional<NormTensors> query_norm = {}, key_norm = {};
   /// RMSNorms of what attention and the feed-forward network add to the residual, or none.
   std::optional<NormTensors> attention_result_norm = {}, result_norm = {};
@@ -76,8 +76,13 @@ class Layer : public LayerTraits {
   }
 
   [[nodiscard]] LayerShape shape() const {
-    return {attention_output.out(), output.in(), intermediate.out(),
-            context_size(),         qkv.out(),   result_norm ? hidden() : 0};
+    return {.hidden = hidden(),
+            .inner = output.in(),
+            .factors = intermediate.out(),
+            .context = context_size(),
+            .qkv = qkv.out(),
+            .results = result_norm ? hidden() : 0,
+            .raw = norms_all_heads() ? context_size() + key_size() : 0};
   }
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
   /// Returns the number of columns of all heads' queries, and of their results.
@@ -87,10 +92,18 @@ class Layer : public LayerTraits {
     return LayerTraits::key_heads == 0 ? heads : LayerTraits::key_heads;
   }
   [[nodiscard]] std::size_t sharing() const { return heads / key_heads(); }
+  /// Returns the number of columns of all heads' keys.
+  [[nodiscard]] std::size_t key_size() const { return key_heads() * head_size(); }
+  /// Tells whether queries and keys have norms of each head.
+  [[nodiscard]] bool norms_each_head() const { return query_norm && !norms_all_heads(); }
+  /// Tells whether queries and keys have norms of all heads together.
+  [[nodiscard]] bool norms_all_heads() const {
+    return query_norm && static_cast<std::size_t>(query_norm->gamma.numel()) != head_size();
+  }
   [[nodiscard]] std::size_t head_size() const { return context_size() / heads; }
   /// Returns the numbers that attention needs for copies of heads of a sequence.
   [[nodiscard]] std::size_t numbers_of_copies(std::size_t length) const {
-    return query_norm ? length * (sharing() + 2) * head_size() : 0;
+    return norms_each_head() ? length * (sharing() + 2) * head_size() : 0;
   }
 
   [[nodiscard]] std::array<PackedLinear<T>*, 4> linears() {
@@ -110,19 +123,20 @@ class Layer : public LayerTraits {
     project(input, count, {0, context_size()}, q, context_size(), scratch);
   }
 
-  /// Rotates the queries and keys of a sequence in place by their positions, if the layer has
-  /// rotary positions. Call it before the sequence's attention. `rows` begin with the sequence's
-  /// first token, here and in the functions below.
+  /// Normalizes the queries and keys of a sequence in place, if the layer has norms of all heads,
+  /// and rotates them by their positions, if it has rotary positions. Call it before the sequence's
+  /// attention. `rows` begin with the sequence's first token, here and in the functions below.
   void rotate(const LayerRows<T>& rows, const AttentionCall& call) const {
-    if (rotary && !query_norm) rotate(rows, call, 1);
+    if (norms_all_heads()) normalize_all_heads(rows, call);
+    if (rotary && !norms_each_head()) rotate(rows, call, 1);
   }
 
   /// Computes the attention of a sequence by the heads with the keys of `key_head`. Token i's
   /// result goes to row i of `context`.
   void attend(const LayerRows<T>& rows, std::size_t key_head, const AttentionCall& call, T* context,
               const Scratch<T>& scratch) const {
-    const HeadRows of = query_norm ? normalized(rows, key_head, call, scratch.heads)
-                                   : head_rows(rows.qkv, key_head);
+    const HeadRows of = norms_each_head() ? normalized(rows, key_head, call, scratch.heads)
+                                          : head_rows(rows.qkv, key_head);
     auto view = head_view(of, key_head, call);
     T* to = context + key_head * sharing() * view.size;
     for (std::size_t i = 0; i < sharing(); ++i, to += view.size) {
@@ -133,25 +147,27 @@ class Layer : public LayerTraits {
   }
 
   /// Computes the backward pass of `attend`, given `d_context`. The heads' q, k and v become their
-  /// gradients. With norms of queries and keys, adds to the sums of their gradients [size] at
-  /// `d_norms` and `d_norms` + size.
+  /// gradients. With norms of each head, adds to the sums of their gradients [size] at `d_norms`
+  /// and `d_norms` + size.
   void attend_backward(const LayerRows<T>& rows, std::size_t key_head, const AttentionCall& call,
                        const T* d_context, float* d_norms, const Scratch<T>& scratch) const {
-    const HeadRows of = query_norm ? normalized(rows, key_head, call, scratch.heads)
-                                   : head_rows(rows.qkv, key_head);
+    const HeadRows of = norms_each_head() ? normalized(rows, key_head, call, scratch.heads)
+                                          : head_rows(rows.qkv, key_head);
     const auto view = head_view(of, key_head, call);
     const T* const d = d_context + key_head * sharing() * view.size;
     attend_backward(view, d, of, scratch);
-    if (query_norm) normalized_backward(rows, key_head, call, of, d_norms);
+    if (norms_each_head()) normalized_backward(rows, key_head, call, of, d_norms);
   }
 
   /// Computes the backward pass of `rotate`. Call it after the backward passes of all heads. Clears
-  /// the gradients of queries that did not attend.
-  void rotate_backward(const LayerRows<T>& rows, const AttentionCall& call) const {
+  /// the gradients of queries that did not attend. With norms of all heads, adds to the sums of
+  /// their gradients at `d_norms` [context] and `d_norms` + context.
+  void rotate_backward(const LayerRows<T>& rows, const AttentionCall& call, float* d_norms) const {
     for (std::size_t token = call.queries; token < call.length; ++token) {
       std::fill_n(rows.qkv + token * qkv.out(), context_size(), T{});
     }
-    if (rotary && !query_norm) rotate(rows, call, -1);
+    if (rotary && !norms_each_head()) rotate(rows, call, -1);
+    if (norms_all_heads()) normalize_all_heads_backward(rows, call, d_norms);
   }
 
   /// Computes the part of the layer after attention. Writes the next layer's input to `next`. With
@@ -248,6 +264,12 @@ class Layer : public LayerTraits {
                                   {wide, compact, normal_result, inverse_of_result}, count, n);
         bias = weights.beta;  // zeros, as RMSNorm has no bias
       }
+      if (!norm.exists()) {
+        kernels::add_bias(wide, n, bias, wide, n, count, n);
+        kernels::drop(wide, n, dropout, first, n, wide, n, count, n);
+        kernels::add(wide, n, x, n, count, n);
+        return kernels::convert(x, n, compact, n, count, n);
+      }
       kernels::add_and_norm<T>(wide, bias, x, pre_norm ? x : wide, dropout, first, norm.weights(),
                                {pre_norm ? wide : x, compact, normal, inverse}, count, n);
     }
@@ -257,6 +279,10 @@ class Layer : public LayerTraits {
     void backward(std::uint32_t first, std::size_t row, std::size_t count, float* gradient,
                   float* d_normal, float* d_gamma, float* d_beta) const {
       const std::size_t n = linear.out(), at = row * n;
+      if (!norm.exists()) {
+        kernels::add(d_normal + at, n, gradient + at, n, count, n);
+        return kernels::drop(gradient + at, n, dropout, first + at, n, normal + at, n, count, n);
+      }
       kernels::add_and_norm_backward(
           gradient + at, d_normal + at, normal + at, inverse + row, norm.weights(), dropout,
           first + static_cast<std::uint32_t>(at), normal + at, d_gamma, d_beta, count, n);
@@ -311,8 +337,35 @@ class Layer : public LayerTraits {
     T* const k = qkv_rows + context_size() + key_head * head_size();
     return {.q = qkv_rows + key_head * sharing() * head_size(),
             .k = k,
-            .v = k + key_heads() * head_size(),
+            .v = k + key_size(),
             .ld = qkv.out()};
+  }
+
+  /// Normalizes the queries and keys of all heads, and keeps what they were if there is a backward
+  /// pass.
+  void normalize_all_heads(const LayerRows<T>& rows, const AttentionCall& call) const {
+    const std::size_t ld = qkv.out(), columns = context_size() + key_size();
+    for (std::size_t token = 0; rows.raw != nullptr && token < call.length; ++token) {
+      std::copy_n(rows.qkv + token * ld, columns, rows.raw + token * columns);
+    }
+    T* const keys = rows.qkv + context_size();
+    kernels::normalize_head(rows.qkv, ld, query_norm->weights(), rows.qkv, ld, call.queries,
+                            context_size());
+    kernels::normalize_head(keys, ld, key_norm->weights(), keys, ld, call.length, key_size());
+  }
+
+  /// Computes the backward pass of `normalize_all_heads`.
+  void normalize_all_heads_backward(const LayerRows<T>& rows, const AttentionCall& call,
+                                    float* d_norms) const {
+    const std::size_t ld = qkv.out(), queries = context_size(), columns = queries + key_size();
+    kernels::normalize_head_backward(rows.raw, columns, query_norm->weights(), rows.qkv, ld,
+                                     d_norms, call.length, queries);
+    kernels::normalize_head_backward(rows.raw + queries, columns, key_norm->weights(),
+                                     rows.qkv + queries, ld, d_norms + queries, call.length,
+                                     key_size());
+    for (std::size_t token = 0; token < call.length; ++token) {
+      std::copy_n(rows.raw + token * columns, columns, rows.qkv + token * ld);
+    }
   }
 
   /// Copies the columns of a head of keys, and of its queries, to `copies`

@@ -9,7 +9,8 @@
 
 namespace seqtrain::model::cpu {
 
-/// The weights of a layer normalization with their gradients, which are undefined where frozen.
+/// The weights of a layer normalization with their gradients, which are undefined where frozen. All
+/// are undefined if there is no norm.
 struct NormTensors {
   at::Tensor gamma, beta;      ///< [hidden]; beta is zeros if the norm has none
   at::Tensor d_gamma, d_beta;  ///< d_beta is undefined if the norm has no beta
@@ -17,6 +18,9 @@ struct NormTensors {
   bool centers = true;            ///< see `kernels::LayerNormWeights`
   double offset = 0;              ///< the scale is gamma plus it
   std::vector<float> scale = {};  ///< the scale, if there is an offset
+
+  /// Tells whether there is a norm.
+  [[nodiscard]] bool exists() const { return gamma.defined(); }
 
   /// Computes the scale. Call it before a forward pass.
   void prepare() {

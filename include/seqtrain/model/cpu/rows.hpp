@@ -20,6 +20,7 @@ struct LayerShape {
   std::size_t context;  ///< columns of all heads' results
   std::size_t qkv;      ///< columns of queries, keys and values
   std::size_t results;  ///< columns of `LayerRows::result1` and `result2`
+  std::size_t raw;      ///< columns of `LayerRows::raw`
 
   /// Returns the number of columns that scratch memory has for either.
   [[nodiscard]] std::size_t widest() const { return std::max(hidden, context); }
@@ -41,6 +42,7 @@ struct LayerRows {
                ///< layer
   T* result1;  ///< [rows, results], normalized, if what attention adds has a norm
   T* result2;  ///< [rows, results], normalized, if what the network adds has one
+  T* raw;      ///< [rows, raw], queries and keys before norms of all heads
   float* inverse1;         ///< [rows], inverse standard deviations
   float* inverse2;         ///< [rows]
   float* result_inverse1;  ///< [rows]
@@ -62,6 +64,7 @@ struct LayerRows {
             .normal2 = kept(normal2, hidden),
             .result1 = kept(result1, shape.results),
             .result2 = kept(result2, shape.results),
+            .raw = kept(raw, shape.raw),
             .inverse1 = kept(inverse1, 1),
             .inverse2 = kept(inverse2, 1),
             .result_inverse1 = kept(result_inverse1, 1),
@@ -76,9 +79,9 @@ class LayerMemory {
   /// Returns memory for `rows` rows. Without `keep`, the matrices that only a backward pass reads
   /// are null.
   LayerRows<T> reserve(std::size_t rows, const LayerShape& shape, bool keep) {
-    const auto [hidden, inner, factors, context, qkv, results] = shape;
+    const auto [hidden, inner, factors, context, qkv, results, raw] = shape;
     const std::size_t all = 2 * hidden + inner + context + qkv;
-    T* next = memory_.reserve(rows * (keep ? all + 2 * (hidden + results) + factors : all));
+    T* next = memory_.reserve(rows * (keep ? all + 2 * (hidden + results) + factors + raw : all));
     const auto take = [&](std::size_t width) {
       T* const taken = next;
       next += rows * width;
@@ -99,6 +102,7 @@ class LayerMemory {
             .normal2 = take_kept(hidden),
             .result1 = take_kept(results),
             .result2 = take_kept(results),
+            .raw = take_kept(raw),
             .inverse1 = inverse,
             .inverse2 = inverse_of(1),
             .result_inverse1 = inverse_of(2),

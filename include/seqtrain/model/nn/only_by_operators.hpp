@@ -21,14 +21,8 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   const auto is_rms = [](const std::optional<LayerNorm>& norm) {
     return norm && norm->kind == LayerNorm::Kind::root_mean_square;
   };
-  const auto is_nothing = [](const LayerNorm& norm) {
-    return norm.kind == LayerNorm::Kind::nothing;
-  };
-  const auto of_all_heads = [&](const std::optional<LayerNorm>& norm) {
-    return norm && (!is_rms(norm) || norm->weight.size(0) != head_size(layer));
-  };
-  add("norms of all queries and keys", of_all_heads(layer.query_norm));
-  add("parts that read what no norm gives", is_nothing(layer.norm1) || is_nothing(layer.norm2));
+  add("norms of queries and keys that are no RMSNorm",
+      layer.query_norm && !is_rms(layer.query_norm));
   add("other norms before the residual than two RMSNorms",
       (layer.attention_result_norm || layer.result_norm) &&
           !(is_rms(layer.attention_result_norm) && is_rms(layer.result_norm)));
@@ -77,7 +71,7 @@ class Names {
 }  // namespace detail
 
 /// Returns the names of what the layers have that ATen's operators compute, but neither the
-/// hand-written backend nor the packed one: "norms of all queries and keys, capped scores". Empty
+/// hand-written backend nor the packed one: "capped scores, partial rotary positions". Empty
 /// if there is nothing.
 [[nodiscard]] inline std::string only_by_operators(const EncoderLayers& all) {
   detail::Names add;
