@@ -21,6 +21,8 @@ struct Additions {
   bool key_vectors = false;
   bool query_vectors = false;
   bool causal = false;
+  float factor = 0;  ///< 0 for that of the head's size
+  float cap = 0;
 };
 
 /// One head whose rows lie `ld` apart, and an objective sum(weights * attention).
@@ -56,6 +58,8 @@ struct Problem {
             .sliding_window = additions.sliding_window,
             .bias = additions.bias ? bias.data() + length - 1 : nullptr,
             .parts = parts(),
+            .factor = additions.factor,
+            .cap = additions.cap,
             .causal = additions.causal};
   }
 
@@ -66,8 +70,9 @@ struct Problem {
   [[nodiscard]] double score(std::size_t q, std::size_t j) const {
     const std::size_t to_key = length - 1 + j - q;
     const std::size_t to_query = length - 1 + q - j;
-    const double scale = 1 / std::sqrt(static_cast<double>(size * parts()));
-    double sum = additions.bias ? bias[to_key] : 0;
+    const double usual = 1 / std::sqrt(static_cast<double>(size * parts()));
+    const double scale = additions.factor == 0 ? usual : static_cast<double>(additions.factor);
+    double sum = 0;
     for (std::size_t d = 0; d < size; ++d) {
       const double query = scale * qkv[q * ld + d];
       const double key = qkv[j * ld + size + d];
@@ -75,7 +80,9 @@ struct Problem {
       if (additions.key_vectors) sum += query * keys[to_key * size + d];
       if (additions.query_vectors) sum += key * scaled_queries[to_query * size + d];
     }
-    return sum;
+    const double cap = additions.cap;
+    if (cap != 0) sum = cap * std::tanh(sum / cap);
+    return sum + (additions.bias ? bias[to_key] : 0);
   }
 
   [[nodiscard]] std::vector<double> reference() const {
@@ -267,6 +274,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Problem{1, 1, 8, {}, {.causal = true}}, Problem{19, 4, 8, {}, {.causal = true}},
                     Problem{270, 270, 4, {}, {.causal = true}},
                     Problem{90, 90, 4, {9, 0.1}, {.sliding_window = 17, .causal = true}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Scores, Attention,
+    testing::Values(Problem{21, 21, 16, {9, 0.2}, {.bias = true, .factor = 0.7F, .cap = 2}},
+                    Problem{17, 1, 8, {}, {.factor = 0.5F}},
+                    Problem{90, 90, 4, {}, {.sliding_window = 17, .causal = true, .cap = 1}},
+                    Problem{130, 130, 4, {}, {.causal = true, .factor = 3, .cap = 50}}));
 
 /// Two heads of queries read the keys and values of one; the gradients of these are the sums.
 TEST(Attention, HeadsThatShareKeysAddUpTheirGradients) {

@@ -43,7 +43,8 @@ struct AttentionHead {
   DistanceVectors vectors = {};
   std::size_t parts = 1;  ///< number of products in a score
   float factor = 0;       ///< factor of scores; 0 for `attention_scale`
-  bool causal = false;    ///< a query attends to no later key
+  float cap = 0;  ///< scores stay below it, by tanh; 0 if they may be of any size, as tiles want it
+  bool causal = false;  ///< a query attends to no later key
   /// The number of heads with the same keys and values: `attend_backward` computes all of them. The
   /// columns of the next one's queries and results come after those of the one before, and its
   /// index of dropout is `length` squared higher.
@@ -213,6 +214,26 @@ SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t begin, std::size_t e
   for (std::size_t i = last; i < all; i += width) store(scores + i, Floats{});
 }
 
+/// Bounds n scores s, which become cap tanh(s / cap), and writes their slopes unless these are
+/// null. n must be a multiple of 16.
+template <std::size_t width>
+SEQTRAIN_INLINE void cap_scores(float cap, std::size_t n, float* scores, float* slopes) {
+  typename Width<width>::Floats s;
+  for (std::size_t i = 0; i < n; i += width) {
+    load(scores + i, s);
+    s /= cap;
+    const auto size = s < 0 ? -s : s;
+    auto e = -2 * size;
+    exponentiate(e);
+    const auto square = s * s;
+    const auto series =  // near 0, where 1 - e has few digits
+        size * (1 - square * (1.0F / 3 - square * (2.0F / 15 - square * (17.0F / 315))));
+    const auto bounded = size < 0.15F ? series : (1 - e) / (1 + e);
+    store(scores + i, (s < 0 ? -bounded : bounded) * cap);
+    if (slopes != nullptr) store(slopes + i, 1 - bounded * bounded);
+  }
+}
+
 /// Adds bias[0], bias[1], … to a row of n scores.
 template <std::size_t width>
 SEQTRAIN_INLINE void add_row(const float* bias, std::size_t n, float* scores) {
@@ -227,12 +248,12 @@ SEQTRAIN_INLINE void add_row(const float* bias, std::size_t n, float* scores) {
 }
 
 /// Computes probabilities [queries, round_to_lanes(keys)] = softmax(scores) of a block. Leaves its
-/// scaled queries in `q` and its keys in `k_transposed`. `scratch` is needed with vectors for
-/// distances.
+/// scaled queries in `q` and its keys in `k_transposed`, and the slopes of capped scores in
+/// `slopes` unless that is null. `scratch` is needed with vectors for distances.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void attention_probabilities(const AttentionHead<T>& head, const QueryBlock& block,
                                              float* q, float* k_transposed, float* probabilities,
-                                             AttentionScratch scratch) {
+                                             AttentionScratch scratch, float* slopes = nullptr) {
   const std::size_t ld = round_to_lanes(block.keys);
   widen(head.q + block.first * head.ld, head.ld, block.queries, head.size, head.scale(), q);
   widen_transposed<width>(head.k + block.first_key * head.ld, head.ld, block.keys, head.size,
@@ -245,6 +266,7 @@ SEQTRAIN_INLINE void attention_probabilities(const AttentionHead<T>& head, const
     add_distance_scores<width>(head.vectors, apart(block), head.size, q, k,
                                {probabilities, ld, block.queries, block.keys}, scratch.memory);
   }
+  if (head.cap != 0) cap_scores<width>(head.cap, block.queries * ld, probabilities, slopes);
   for (std::size_t row = 0; row < block.queries; ++row) {
     float* const scores = probabilities + row * ld;
     const KeysOfQuery of{head, block, row};

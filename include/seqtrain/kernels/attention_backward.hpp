@@ -36,6 +36,17 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Has
   }
 }
 
+/// Computes x = x * y for n numbers, a multiple of 16.
+template <std::size_t width>
+SEQTRAIN_INLINE void multiply_numbers(float* x, const float* y, std::size_t n) {
+  typename Width<width>::Floats a, b;
+  for (std::size_t i = 0; i < n; i += width) {
+    load(x + i, a);
+    load(y + i, b);
+    store(x + i, a * b);
+  }
+}
+
 /// Computes the backward pass of `attend` for all heads with the keys of `head`, of which `head` is
 /// the first. `d_out` [queries, size] is the gradient with respect to its result, with rows
 /// `ld_out` apart. Writes the gradients with respect to q, k and v, with rows `head.ld` apart,
@@ -63,7 +74,8 @@ void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t l
       float* const result = scratch.take((queries > keys ? queries : keys) * size);
       float* const p = scratch.take(queries * keys);
       float* const d = scratch.take(queries * keys);
-      attention_probabilities<width>(one, block, q, k_transposed, p, scratch);
+      float* const slopes = head.cap == 0 ? nullptr : scratch.take(queries * keys);
+      attention_probabilities<width>(one, block, q, k_transposed, p, scratch, slopes);
       widen_transposed<width>(head.v + block.first_key * head.ld, head.ld, block.keys, head.size,
                               v_transposed);
       widen(d_one + block.first * ld_out, ld_out, block.queries, head.size, 1, g);
@@ -78,6 +90,7 @@ void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t l
         add_row<width>(d + row * keys, block.keys,
                        head.d_bias - static_cast<std::ptrdiff_t>(place));
       }
+      if (slopes != nullptr) multiply_numbers<width>(d, slopes, block.queries * keys);
       small_product({d, keys, 1}, k, size, result, size, block.queries, size, block.keys);
       if (head.vectors.any()) {
         widen(head.k + block.first_key * head.ld, head.ld, block.keys, head.size, 1, k);

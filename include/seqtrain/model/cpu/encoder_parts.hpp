@@ -135,7 +135,8 @@ template <class T>
   const auto is_usual = [](const Layer<T>& layer) {
     return layer.norm1.exists() && layer.norm1.centers && layer.norm2.centers &&
            !layer.query_norm && !layer.result_norm && !layer.causal && layer.sharing() == 1 &&
-           layer.context_size() == layer.hidden() && !layer.output.transposed();
+           layer.context_size() == layer.hidden() && layer.score_cap == 0 &&
+           !layer.output.transposed();
   };
   return parts.pooling != Pooling::last_token && std::ranges::all_of(parts.layers, is_usual);
 }

@@ -453,9 +453,10 @@ class Layer : public LayerTraits {
             .vectors = call.vectors_of_a_head.of_head(head, call.vectors),
             .parts = score_parts,
             .factor = static_cast<float>(score_scale),
+            .cap = static_cast<float>(score_cap),
             .causal = causal,
             .sharing = sharing(),
-            .by_tiles = has_tiles()};
+            .by_tiles = has_tiles() && score_cap == 0};
   }
 
   [[nodiscard]] static Product<T> forward(const PackedLinear<T>& linear, const T* x,

@@ -26,7 +26,6 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   add("other norms before the residual than two RMSNorms",
       (layer.attention_result_norm || layer.result_norm) &&
           !(is_rms(layer.attention_result_norm) && is_rms(layer.result_norm)));
-  add("capped scores", traits.score_cap != 0);
   add("partial rotary positions", traits.rope.share != 1);
   add("rotary positions of neighbouring numbers", traits.rope.neighbours);
   add("angles of the checkpoint", !traits.rope.given.empty());
@@ -45,7 +44,7 @@ void for_each_form_by_hand(const LayerParts& layer, const Add& add) {
   add("norms before the residual", layer.attention_result_norm || layer.result_norm);
   add("norms of queries and keys", layer.query_norm || layer.key_norm);
   add("causal attention", traits.causal);
-  add("scaled scores", traits.score_scale != 0);
+  add("scaled or capped scores", traits.score_scale != 0 || traits.score_cap != 0);
   add("shared keys and values", traits.key_heads > 0 && traits.key_heads != traits.heads);
   add("heads of another size",
       layer.attention_output.weight.size(0) != layer.attention_output.weight.size(1));
@@ -71,8 +70,8 @@ class Names {
 }  // namespace detail
 
 /// Returns the names of what the layers have that ATen's operators compute, but neither the
-/// hand-written backend nor the packed one: "capped scores, partial rotary positions". Empty
-/// if there is nothing.
+/// hand-written backend nor the packed one: "other norms before the residual than two RMSNorms,
+/// partial rotary positions". Empty if there is nothing.
 [[nodiscard]] inline std::string only_by_operators(const EncoderLayers& all) {
   detail::Names add;
   for (const LayerParts& layer : all.layers) {
