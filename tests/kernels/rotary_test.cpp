@@ -46,7 +46,7 @@ TEST(Rotary, RotatesPairsByTheirPosition) {
 
 TEST(Rotary, TakesAnglesAndAMagnitude) {
   constexpr std::size_t rows = 3, size = 4;
-  RotaryAngles angles{{1, 0.25F}, 1.5};
+  RotaryAngles angles{{1, 0.25F}, 1.5, size};
   angles.reserve(rows);
   auto x = sine_waves(rows * size);
   const auto before = x;
@@ -58,6 +58,26 @@ TEST(Rotary, TakesAnglesAndAMagnitude) {
       EXPECT_NEAR(x[row * size + pair], 1.5 * (a * std::cos(angle) - b * std::sin(angle)), 1e-6);
       EXPECT_NEAR(x[row * size + pair + 2], 1.5 * (b * std::cos(angle) + a * std::sin(angle)),
                   1e-6);
+    }
+  }
+}
+
+TEST(Rotary, LeavesTheRestOfAHeadAsItIs) {
+  constexpr std::size_t rows = 5, heads = 2, size = 32, columns = 48;
+  RotaryAngles part{100, size, columns}, whole{100, size};
+  part.reserve(rows);
+  whole.reserve(rows);
+  const auto x = sine_waves(rows * heads * columns);
+  auto y = x;
+  part.rotate(y.data(), heads * columns, rows, heads, 1);
+  for (std::size_t head = 0; head < heads; ++head) {
+    auto expected = x;
+    whole.rotate(expected.data() + head * columns, heads * columns, rows, 1, 1);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < columns; ++i) {
+        const std::size_t at = (row * heads + head) * columns + i;
+        EXPECT_EQ(y[at], expected[at]) << row << " " << i;
+      }
     }
   }
 }

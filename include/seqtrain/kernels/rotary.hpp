@@ -11,11 +11,16 @@
 
 namespace seqtrain::kernels {
 
-/// The angles of rotary positions (Su et al. 2021): pair i of a head's `size` columns, which are
-/// columns i and i + size / 2, rotates by position * base^(-2 i / size).
+/// The angles of rotary positions (Su et al. 2021): pair i of a head's first `size` columns, which
+/// are columns i and i + size / 2, rotates by position * base^(-2 i / size). The columns of a head
+/// after the first `size` stay as they are.
 class RotaryAngles {
  public:
-  RotaryAngles(double base, std::size_t size) : half_{size / 2} {
+  RotaryAngles(double base, std::size_t size) : RotaryAngles{base, size, size} {}
+
+  /// Takes the number of a head's columns, too.
+  RotaryAngles(double base, std::size_t size, std::size_t columns)
+      : half_{size / 2}, columns_{columns} {
     for (std::size_t i = 0; i < half_; ++i) {
       // In fp32, as transformers does.
       const auto exponent = static_cast<float>(2 * i) / static_cast<float>(2 * half_);
@@ -23,10 +28,11 @@ class RotaryAngles {
     }
   }
 
-  /// Takes the angle of each pair for one position. Cosines and sines are multiplied by
-  /// `magnitude`.
-  RotaryAngles(std::vector<float> frequencies, double magnitude)
+  /// Takes the angle of each pair for one position, and the number of a head's columns. Cosines and
+  /// sines are multiplied by `magnitude`.
+  RotaryAngles(std::vector<float> frequencies, double magnitude, std::size_t columns)
       : half_{frequencies.size()},
+        columns_{columns},
         magnitude_{static_cast<float>(magnitude)},
         frequencies_{std::move(frequencies)} {}
 
@@ -44,19 +50,19 @@ class RotaryAngles {
   }
 
   /// Rotates rows of x by their positions, from 0 on, in place; backwards if `sign` is -1. Rows
-  /// [heads, size] are `ld` apart.
+  /// [heads, columns] are `ld` apart.
   template <class T>
   void rotate(T* x, std::size_t ld, std::size_t rows, std::size_t heads, float sign) const {
     const float* const cosines = cosines_.data();
     const float* const sines = sines_.data();
-    const std::size_t half = half_;
+    const std::size_t half = half_, columns = columns_;
     vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
       typename Width<width>::Floats c, s, a, b;
       for (std::size_t row = 0; row < rows; ++row) {
         const float* const cosine = cosines + row * half;
         const float* const sine = sines + row * half;
         for (std::size_t head = 0; head < heads; ++head) {
-          T* const first = x + row * ld + head * 2 * half;
+          T* const first = x + row * ld + head * columns;
           T* const second = first + half;
           std::size_t i = 0;
           for (; i + width <= half; i += width) {
@@ -81,6 +87,7 @@ class RotaryAngles {
 
  private:
   std::size_t half_;
+  std::size_t columns_;
   float magnitude_ = 1;
   std::vector<float> frequencies_;  ///< [size / 2]
   std::vector<float> cosines_;      ///< [positions, size / 2]

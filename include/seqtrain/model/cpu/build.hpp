@@ -69,11 +69,12 @@ template <class T>
 [[nodiscard]] inline std::shared_ptr<kernels::RotaryAngles> rotary_angles(const Rope& rope,
                                                                           std::int64_t head_size) {
   if (rope.base == 0) return nullptr;
-  const auto size = static_cast<std::size_t>(head_size);
+  const auto columns = static_cast<std::size_t>(head_size);
+  const auto size = static_cast<std::size_t>(rotated_size(rope, head_size));
   if (rope.scaling == Rope::Scaling::none) {
-    return std::make_shared<kernels::RotaryAngles>(rope.base, size);
+    return std::make_shared<kernels::RotaryAngles>(rope.base, size, columns);
   }
-  return std::make_shared<kernels::RotaryAngles>(angles(rope, size), rope.magnitude);
+  return std::make_shared<kernels::RotaryAngles>(angles(rope, size), rope.magnitude, columns);
 }
 
 /// Tells whether there are kernels for the sizes of a layer.
