@@ -62,6 +62,30 @@ TEST(Rotary, TakesAnglesAndAMagnitude) {
   }
 }
 
+TEST(Rotary, PairsNeighbours) {
+  constexpr std::size_t rows = 4, heads = 2, size = 12, ld = heads * size;
+  RotaryAngles halves{100, size}, neighbours{100, size};
+  neighbours.pair_neighbours();
+  halves.reserve(rows);
+  neighbours.reserve(rows);
+  const auto x = sine_waves(rows * ld);
+  auto y = x;
+  neighbours.rotate(y.data(), ld, rows, heads, 1);
+  const auto place = [](std::size_t row, std::size_t head, std::size_t i) {
+    return row * ld + head * size + i % 2 * size / 2 + i / 2;  // of number i among halves
+  };
+  auto expected = x;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    expected[place(i / ld, i % ld / size, i % size)] = x[i];
+  }
+  halves.rotate(expected.data(), ld, rows, heads, 1);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(y[i], expected[place(i / ld, i % ld / size, i % size)], 1e-6) << i;
+  }
+  neighbours.rotate(y.data(), ld, rows, heads, -1);
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], x[i], 1e-6);
+}
+
 TEST(Rotary, LeavesTheRestOfAHeadAsItIs) {
   constexpr std::size_t rows = 5, heads = 2, size = 32, columns = 48;
   RotaryAngles part{100, size, columns}, whole{100, size};

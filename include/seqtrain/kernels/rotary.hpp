@@ -13,7 +13,8 @@ namespace seqtrain::kernels {
 
 /// The angles of rotary positions (Su et al. 2021): pair i of a head's first `size` columns, which
 /// are columns i and i + size / 2, rotates by position * base^(-2 i / size). The columns of a head
-/// after the first `size` stay as they are.
+/// after the first `size` stay as they are. After `pair_neighbours` pair i are columns 2 i and
+/// 2 i + 1.
 class RotaryAngles {
  public:
   RotaryAngles(double base, std::size_t size) : RotaryAngles{base, size, size} {}
@@ -36,6 +37,8 @@ class RotaryAngles {
         magnitude_{static_cast<float>(magnitude)},
         frequencies_{std::move(frequencies)} {}
 
+  void pair_neighbours() { neighbours_ = true; }
+
   /// Computes the angles of positions below `length` that have not been computed yet.
   void reserve(std::size_t length) {
     cosines_.reserve(length * half_);
@@ -53,6 +56,7 @@ class RotaryAngles {
   /// [heads, columns] are `ld` apart.
   template <class T>
   void rotate(T* x, std::size_t ld, std::size_t rows, std::size_t heads, float sign) const {
+    if (neighbours_) return rotate_neighbours(x, ld, rows, heads, sign);
     const float* const cosines = cosines_.data();
     const float* const sines = sines_.data();
     const std::size_t half = half_, columns = columns_;
@@ -86,8 +90,32 @@ class RotaryAngles {
   }
 
  private:
+  template <class T>
+  void rotate_neighbours(T* x, std::size_t ld, std::size_t rows, std::size_t heads,
+                         float sign) const {
+    const float* const cosines = cosines_.data();
+    const float* const sines = sines_.data();
+    const std::size_t half = half_, columns = columns_;
+    vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {
+      for (std::size_t row = 0; row < rows; ++row) {
+        const float* const cosine = cosines + row * half;
+        const float* const sine = sines + row * half;
+        for (std::size_t head = 0; head < heads; ++head) {
+          T* const pairs = x + row * ld + head * columns;
+          for (std::size_t i = 0; i < half; ++i) {
+            const float p = to_float(pairs[2 * i]);
+            const float q = to_float(pairs[2 * i + 1]);
+            pairs[2 * i] = from_float<T>(p * cosine[i] - q * sine[i] * sign);
+            pairs[2 * i + 1] = from_float<T>(q * cosine[i] + p * sine[i] * sign);
+          }
+        }
+      }
+    });
+  }
+
   std::size_t half_;
   std::size_t columns_;
+  bool neighbours_ = false;
   float magnitude_ = 1;
   std::vector<float> frequencies_;  ///< [size / 2]
   std::vector<float> cosines_;      ///< [positions, size / 2]

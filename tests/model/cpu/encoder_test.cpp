@@ -306,6 +306,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{"gte", "gelu", 2, 64, 2, 128}, Precision::fp32},
         Case{{"gte", "silu", 3, 128, 4, 64, R"("type_vocab_size": 0)"}, Precision::fp32},
         Case{{"gte", "gelu_new", 2, 128, 2, 192}, Precision::bf16},
+        Case{{"roformer", "gelu", 2, 64, 2, 128}, Precision::fp32},
+        Case{{"roformer", "relu", 2, 128, 4, 64, R"("embedding_size": 64)"}, Precision::bf16},
         Case{{"megatron-bert", "gelu", 3, 64, 4, 128}, Precision::fp32},
         Case{{"megatron-bert", "gelu", 2, 128, 2, 64}, Precision::bf16},
         Case{{"roberta-prelayernorm", "gelu_new", 2, 64, 2, 128}, Precision::fp32},

@@ -202,6 +202,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Precision::fp32},
         AdaptedCase{{"nomic_bert", "silu", 2, 128, 4, 64}, Precision::fp32},
         AdaptedCase{{"gte", "gelu", 2, 64, 2, 128}, Precision::fp32},
+        AdaptedCase{{"roformer", "gelu", 2, 64, 2, 128}, Precision::fp32},
         AdaptedCase{{"megatron-bert", "gelu", 2, 64, 4, 128}, Precision::fp32},
         AdaptedCase{{"roberta-prelayernorm", "gelu", 2, 64, 4, 128}, Precision::bf16},
         AdaptedCase{{"mpnet", "gelu", 3, 128, 2, 64}, Precision::bf16},

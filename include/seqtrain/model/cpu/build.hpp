@@ -71,10 +71,12 @@ template <class T>
   if (rope.base == 0) return nullptr;
   const auto columns = static_cast<std::size_t>(head_size);
   const auto size = static_cast<std::size_t>(rotated_size(rope, head_size));
-  if (rope.scaling == Rope::Scaling::none) {
-    return std::make_shared<kernels::RotaryAngles>(rope.base, size, columns);
-  }
-  return std::make_shared<kernels::RotaryAngles>(angles(rope, size), rope.magnitude, columns);
+  auto result =
+      rope.scaling == Rope::Scaling::none
+          ? std::make_shared<kernels::RotaryAngles>(rope.base, size, columns)
+          : std::make_shared<kernels::RotaryAngles>(angles(rope, size), rope.magnitude, columns);
+  if (rope.neighbours) result->pair_neighbours();
+  return result;
 }
 
 /// Tells whether there are kernels for the sizes of a layer.

@@ -26,7 +26,6 @@ void for_each_unusual_form(const LayerParts& layer, const Add& add) {
   add("other norms before the residual than two RMSNorms",
       (layer.attention_result_norm || layer.result_norm) &&
           !(is_rms(layer.attention_result_norm) && is_rms(layer.result_norm)));
-  add("rotary positions of neighbouring numbers", traits.rope.neighbours);
   add("angles of the checkpoint", !traits.rope.given.empty());
 }
 
@@ -49,6 +48,7 @@ void for_each_form_by_hand(const LayerParts& layer, const Add& add) {
       layer.attention_output.weight.size(0) != layer.attention_output.weight.size(1));
   add("scaled rotary positions", traits.rope.scaling != Rope::Scaling::none);
   add("partial rotary positions", traits.rope.share != 1);
+  add("rotary positions of neighbouring numbers", traits.rope.neighbours);
   add("gates of a linear layer of their own", layer.gate.has_value());
   add("gates before the activations", traits.activates_second);
   add("transposed weights", layer.attention_output.transposed);
@@ -70,8 +70,8 @@ class Names {
 }  // namespace detail
 
 /// Returns the names of what the layers have that ATen's operators compute, but neither the
-/// hand-written backend nor the packed one: "rotary positions of neighbouring numbers, angles of
-/// the checkpoint". Empty if there is nothing.
+/// hand-written backend nor the packed one: "angles of the checkpoint". Empty
+/// if there is nothing.
 [[nodiscard]] inline std::string only_by_operators(const EncoderLayers& all) {
   detail::Names add;
   for (const LayerParts& layer : all.layers) {
