@@ -540,5 +540,15 @@ TEST(Split, MakesSharesOfTheNumbersOfPeople) {
             std::vector<std::string>{R"(a|{"x":0.75,"y":0.25})"});
 }
 
+TEST(Split, NamesTheColumnOfANumberThatIsMissing) {
+  const tests::TemporaryDirectory directory;
+  tests::write_parquet(directory / "f.parquet",
+                       {{"text", {"a", "b"}}, {"x", {"1", "2"}}, {"y", {"3", ""}}}, 2);
+  const data::ReadOptions options{
+      .label_field = "x,y", .problem_type = ProblemType::regression, .open = open};
+  EXPECT_EQ(why_refused(directory / "f.parquet", options),
+            "f.parquet:2: y: the number in 'y' is missing");
+}
+
 }  // namespace
 }  // namespace seqtrain::parquet

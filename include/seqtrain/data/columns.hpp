@@ -43,6 +43,7 @@ class ColumnLabels {
   void begin_record() {
     values_.assign(names().size(), fields_->label_numbers ? no_number : missing);
     problem_.clear();
+    wrong_column_ = 0;
   }
 
   /// Sets the value of a label's column.
@@ -63,6 +64,7 @@ class ColumnLabels {
     if (fields_->label_numbers) return list_numbers();
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (values_[i] >= 0) continue;
+      wrong_column_ = i;
       return fields_->label_counts
                  ? "expected a number of people, 0 or more, in '" + names()[i] + "'"
                  : "expected 0 or 1, or True or False, in '" + names()[i] + "'";
@@ -76,6 +78,8 @@ class ColumnLabels {
   [[nodiscard]] std::optional<std::string_view> label() const {
     return label_.empty() ? std::nullopt : std::optional<std::string_view>{label_};
   }
+  /// Returns the column that the error message is about, or 0 if it is about all of them.
+  [[nodiscard]] std::size_t wrong_column() const { return wrong_column_; }
 
  private:
   static constexpr double missing = -1, wrong = -2;
@@ -90,6 +94,7 @@ class ColumnLabels {
     const bool fits = number && std::isfinite(static_cast<float>(*number));
     if (fits) values_[target] = *number;
     if (fits || !problem_.empty()) return;
+    wrong_column_ = target;
     problem_ = "'" + shown(cell) + "' in '" + names()[target] + "' is not a finite number";
   }
 
@@ -100,6 +105,7 @@ class ColumnLabels {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const bool is_missing = std::isinf(values_[i]);
       if (is_missing && fields_->label_required) {
+        wrong_column_ = i;
         return "the number in '" + names()[i] + "' is missing";
       }
       if (is_missing) return {};
@@ -141,6 +147,7 @@ class ColumnLabels {
   const Fields* fields_;
   std::vector<double> values_;
   std::string problem_;  ///< that of the first number which is none
+  std::size_t wrong_column_ = 0;
   std::string label_;
 };
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,7 +92,8 @@ class Split final : public data::ExampleFile {
         demand_text(example.text_pair, places[pair_column], row);
       }
       if (column_each) {
-        example.label = label_of(labels, row, column_labels, places[file.first_label()]);
+        example.label =
+            label_of(labels, row, column_labels, std::span{places}.subspan(file.first_label()));
       } else if (!labels.empty()) {
         example.label = labels.front().at(row);
         const bool is_skipped = !file.fields().label_required && example.label;
@@ -147,13 +149,14 @@ class Split final : public data::ExampleFile {
     std::string text_;
   };
 
-  /// Returns the label of a row whose labels have a column each.
+  /// Returns the label of a row whose labels have a column each, at `places`.
   static std::optional<std::string_view> label_of(std::vector<LabelCells>& cells, std::int64_t row,
-                                                  data::ColumnLabels& labels, const Place& place) {
+                                                  data::ColumnLabels& labels,
+                                                  std::span<const Place> places) {
     labels.begin_record();
     for (std::size_t i = 0; i < cells.size(); ++i) labels.set(i, cells[i].at(row).value_or("null"));
     const std::string problem = labels.finish_record();
-    if (!problem.empty()) throw place.error(problem, row);
+    if (!problem.empty()) throw places[labels.wrong_column()].error(problem, row);
     return labels.label();
   }
 
