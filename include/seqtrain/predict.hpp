@@ -3,6 +3,7 @@
 #include <seqtrain/predict/answer_columns.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/answer_writer.hpp>
+#include <seqtrain/predict/csv_row.hpp>
 #include <seqtrain/predict/embedding.hpp>
 #include <seqtrain/predict/explain.hpp>
 #include <seqtrain/predict/k_center.hpp>

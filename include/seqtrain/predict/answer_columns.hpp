@@ -86,8 +86,10 @@ class AnswerColumns {
     return task_->problem_type == ProblemType::single_label ? std::min<std::size_t>(1, ranks()) : 0;
   }
 
-  /// Appends the cells of an answer to a record in line `number` of the input.
-  void append(data::RowWriter& row, const Prediction& prediction, std::int64_t number) const {
+  /// Appends to a `RowWriter` or a `CsvRow` the cells of an answer to a record in line `number` of
+  /// the input.
+  template <class Row>
+  void append(Row& row, const Prediction& prediction, std::int64_t number) const {
     if (has_line_) row.integer(number);
     if (uncertainty_) {
       row.real(uncertainty(prediction.scores, task_->problem_type, *uncertainty_));
@@ -103,7 +105,8 @@ class AnswerColumns {
   }
 
   /// Appends the cells of a record in line `number` that has no answer.
-  void append_error(data::RowWriter& row, const std::string& error, std::int64_t number) const {
+  template <class Row>
+  void append(Row& row, const std::string& error, std::int64_t number) const {
     std::size_t nulls = columns().size() - 1;
     if (has_line_) {
       row.integer(number);
@@ -146,7 +149,8 @@ class AnswerColumns {
     }
   }
 
-  void append_labels(data::RowWriter& row, const Prediction& prediction) const {
+  template <class Row>
+  void append_labels(Row& row, const Prediction& prediction) const {
     if (task_->problem_type == ProblemType::multi_label) {
       std::vector<std::string> names;
       for (const std::size_t id : prediction.labels) names.push_back(label_name(task_->labels, id));

@@ -13,10 +13,10 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/data/csv_cell.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/table_rows.hpp>
 #include <seqtrain/predict/answer_columns.hpp>
+#include <seqtrain/predict/csv_row.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/uncertainty.hpp>
 
@@ -51,10 +51,9 @@ class AnswerWriter {
   /// Returns the line before all answers, with its line end; "" if the format has none.
   [[nodiscard]] std::string header() const {
     if (options_.format != AnswerFormat::csv) return {};
-    std::string line;
-    for (const auto& column : columns()) add_cell(line, column.name);
-    line.back() = '\n';
-    return line;
+    CsvRow row;
+    for (const auto& column : columns()) row.text(column.name);
+    return std::move(row).finished() + '\n';
   }
 
   /// Returns what ends each line.
@@ -67,16 +66,9 @@ class AnswerWriter {
   /// Returns the beginning of a record's line, with the values of the input. A record that could
   /// not be read has none.
   [[nodiscard]] std::string begin(std::span<const data::KeptValue> kept) const {
-    if (options_.format == AnswerFormat::parquet) return begin_row(kept);
+    if (options_.format == AnswerFormat::csv) return begin_row<CsvRow>(kept);
+    if (options_.format == AnswerFormat::parquet) return begin_row<data::RowWriter>(kept);
     std::string line;
-    if (options_.format == AnswerFormat::csv) {
-      for (const data::KeptValue& value : kept) {
-        const bool is_null = value.is_json && value.text == "null";
-        add_cell(line, is_null ? std::string_view{} : value.text);
-      }
-      for (std::size_t i = kept.size(); i < options_.keep.size(); ++i) line += ',';
-      return line;
-    }
     for (std::size_t i = 0; i < kept.size(); ++i) {
       line += i == 0 ? "" : ",";
       json::append_quoted(line, kept_names_[i]);
@@ -95,11 +87,9 @@ class AnswerWriter {
   [[nodiscard]] std::string answer(const std::string& begin, const Prediction& prediction,
                                    std::int64_t number,
                                    const std::string& explanations = {}) const {
-    if (options_.format == AnswerFormat::csv) return begin + csv_answer(prediction, number);
+    if (options_.format == AnswerFormat::csv) return row_of<CsvRow>(begin, prediction, number);
     if (options_.format == AnswerFormat::parquet) {
-      data::RowWriter row{begin};
-      own_.append(row, prediction, number);
-      return std::move(row).finished();
+      return row_of<data::RowWriter>(begin, prediction, number);
     }
     if (options_.format == AnswerFormat::npy) {
       const auto& numbers = prediction.logits;
@@ -120,18 +110,11 @@ class AnswerWriter {
   [[nodiscard]] std::string error(const std::string& begin, const InputError& error) const {
     const auto number = error.where().line;
     if (options_.format == AnswerFormat::npy) return {};
+    if (options_.format == AnswerFormat::csv) return row_of<CsvRow>(begin, error.what(), number);
     if (options_.format == AnswerFormat::parquet) {
-      data::RowWriter row{begin};
-      own_.append_error(row, error.what(), number);
-      return std::move(row).finished();
+      return row_of<data::RowWriter>(begin, error.what(), number);
     }
-    if (options_.format != AnswerFormat::csv) return with_beginning(begin, error_line(error));
-    std::string line = begin;
-    if (options_.has_line()) line += std::to_string(number);
-    line.append(own_columns_.size() - 1, ',');
-    add_cell(line, error.what());
-    line.pop_back();
-    return line;
+    return with_beginning(begin, error_line(error));
   }
 
   /// Returns the uncertainty of a prediction by the measure of the options.
@@ -164,8 +147,18 @@ class AnswerWriter {
     return options_.format == AnswerFormat::csv || options_.format == AnswerFormat::parquet;
   }
 
+  /// Returns the row of an answer, or of an error, to a record in line `number` of the input.
+  template <class Row, class Answer>
+  [[nodiscard]] std::string row_of(const std::string& begin, const Answer& answer,
+                                   std::int64_t number) const {
+    Row row{begin};
+    own_.append(row, answer, number);
+    return std::move(row).finished();
+  }
+
+  template <class Row>
   [[nodiscard]] std::string begin_row(std::span<const data::KeptValue> kept) const {
-    data::RowWriter row;
+    Row row;
     for (const data::KeptValue& value : kept) row.value(value);
     for (std::size_t i = kept.size(); i < options_.keep.size(); ++i) row.null();
     return std::move(row).unfinished();
@@ -173,52 +166,6 @@ class AnswerWriter {
 
   static std::string with_beginning(const std::string& begin, const std::string& object) {
     return begin.empty() ? object : "{" + begin + "," + object.substr(1);
-  }
-
-  static void add_cell(std::string& line, std::string_view text) {
-    data::append_csv_cell(line, text);
-    line += ',';
-  }
-
-  static void add_number(std::string& line, double number) {
-    json::Writer out;
-    out.value(number);
-    line.append(out.text()).append(",");
-  }
-
-  [[nodiscard]] std::string csv_answer(const Prediction& prediction, std::int64_t number) const {
-    std::string line;
-    if (options_.has_line()) line += std::to_string(number) + ",";
-    if (options_.uncertainty) add_number(line, uncertainty_of(prediction));
-    if (task_->problem_type == ProblemType::regression) {
-      for (const float value : prediction.logits) {
-        json::Writer out;
-        out.value(value);  // with the digits of a float
-        line += out.text() + ",";
-      }
-      return line;
-    }
-    if (task_->problem_type == ProblemType::multi_label) {
-      std::string names;
-      for (const std::size_t id : prediction.labels) {
-        names += (names.empty() ? "" : ",") + label_name(task_->labels, id);
-      }
-      add_cell(line, names);
-    } else {
-      const std::size_t id = prediction.labels[0];
-      const bool none = abstains(prediction, *task_, options_.min_score);
-      add_cell(line, none ? "" : label_name(task_->labels, id));
-      add_number(line, prediction.scores[id]);
-    }
-    for (std::size_t id = 0; id < prediction.scores.size() && options_.top_k == 0; ++id) {
-      add_number(line, prediction.scores[id]);
-    }
-    const auto best = greatest(prediction.scores, own_.ranks());
-    for (const std::size_t id : std::span{best}.subspan(own_.first_rank())) {
-      add_cell(line, label_name(task_->labels, id));
-      add_number(line, prediction.scores[id]);
-    }
-    return line;
   }
 
   const Task* task_;
