@@ -61,7 +61,10 @@ TEST(KCenter, IsEqualAtAnyNumberOfThreads) {
     }
     vectors.add(vector);
   }
-  const auto one = k_center(vectors, 40, 1);
+  std::vector<std::size_t> told;
+  const auto one = k_center(vectors, 40, 1, [&](std::size_t chosen) { told.push_back(chosen); });
+  EXPECT_EQ(told.size(), 40U);
+  EXPECT_EQ(told.back(), 40U);
   const auto four = k_center(vectors, 40, 4);
   EXPECT_EQ(one.rows, four.rows);
   EXPECT_EQ(one.radius, four.radius);

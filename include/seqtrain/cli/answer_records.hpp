@@ -37,16 +37,26 @@ class StreamBar {
   explicit StreamBar(std::int64_t size) : size_{size} {}
 
   void operator()(const predict::StreamProgress& progress) {
+    draw("predict", size_ > 0 ? progress.bytes : progress.records, size_, progress.records);
+  }
+  /// Draws how many of the texts that `most_diverse` chooses are chosen.
+  void choosing(std::size_t chosen, std::size_t of) {
+    if (chosen == 1) begin_ = std::chrono::steady_clock::now();
+    const auto done = static_cast<std::int64_t>(chosen);
+    draw("choose", done, static_cast<std::int64_t>(of), done);
+  }
+
+ private:
+  void draw(const char* name, std::int64_t done, std::int64_t total, std::int64_t examples) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
-    const double rate = static_cast<double>(progress.records) / time.count();
-    bar_.draw({.name = "predict",
-               .done = size_ > 0 ? progress.bytes : progress.records,
-               .total = size_,
+    const double rate = static_cast<double>(examples) / time.count();
+    bar_.draw({.name = name,
+               .done = done,
+               .total = total,
                .seconds = time.count(),
                .rates = {{.per_second = rate, .unit = "examples/s"}}});
   }
 
- private:
   log::Bar<> bar_{{.enabled = ::isatty(STDERR_FILENO) == 1 && !log::stdout_is_terminal()},
                   std::cerr};
   std::int64_t size_;
@@ -61,6 +71,7 @@ void choose_diverse(AnyRecords& records, std::int64_t size, const P& embedder,
   auto chosen = [&] {
     StreamBar bar{size};
     options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
+    options.choosing = [&](std::size_t chosen) { bar.choosing(chosen, options.count); };
     return std::visit([&](auto& each) { return predict::most_diverse(each, embedder, options); },
                       records);
   }();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -130,9 +131,11 @@ struct Centers {
 /// (Gonzalez 1985; Sener and Savarese 2018), whose radius is at most twice the best one. The first
 /// is the vector nearest the mean, so an outlier is not chosen for being one before any usual
 /// vector is; each further one is the farthest from those before it. So the first n of more are
-/// those for n. The result does not depend on the number of threads.
+/// those for n. The result does not depend on the number of threads. `progress` hears how many are
+/// chosen, after each.
 [[nodiscard]] inline Centers k_center(const VectorTable& vectors, std::size_t count,
-                                      std::size_t threads = 1) {
+                                      std::size_t threads = 1,
+                                      const std::function<void(std::size_t)>& progress = {}) {
   Centers centers;
   const std::size_t most = std::min(count, vectors.rows());
   if (most == 0) return centers;
@@ -141,6 +144,7 @@ struct Centers {
   while (centers.rows.size() < most) {
     centers.rows.push_back(next);
     next = distances.add(next);
+    if (progress) progress(centers.rows.size());
   }
   centers.radius = distances.distance(next);
   return centers;

@@ -127,6 +127,7 @@ struct DiverseOptions {
   std::size_t threads = 1;
   bool strict = false;  ///< true if the first wrong record is thrown
   std::function<void(const StreamProgress&)> progress = {};
+  std::function<void(std::size_t)> choosing = {};  ///< hears how many texts are chosen
 };
 
 namespace detail {
@@ -156,7 +157,7 @@ class EmbeddedRecords {
   /// Returns the records, of which the most different are chosen.
   [[nodiscard]] DiverseRecords finish() {
     embed();
-    const auto centers = k_center(vectors_, options_->count, options_->threads);
+    const auto centers = k_center(vectors_, options_->count, options_->threads, options_->choosing);
     std::vector<std::size_t> chosen;
     for (const std::size_t row : centers.rows) chosen.push_back(rows_[row]);
     DiverseRecords result{.texts = rows_.size(), .chosen = chosen.size(), .radius = centers.radius};
