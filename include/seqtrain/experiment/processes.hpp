@@ -107,11 +107,14 @@ class Processes {
     return group_.broadcast(std::move(bytes));
   }
 
-  /// Throws `InputError` unless all processes have the same settings, program and processor.
+  /// Throws `InputError` unless all processes have the same settings, program, processor and
+  /// kernels of our own, which round in other places than operators.
   void check_equal(train::Pairs settings) {
     if (group_.size() == 1) return;
     settings.emplace_back("program", fingerprint("/proc/self/exe"));
     settings.emplace_back("processor", at::get_cpu_capability());
+    constexpr const char* kernels = "SEQTRAIN_GPU_KERNELS";
+    settings.emplace_back(kernels, process_environment(kernels).value_or(""));
     experiment::check_equal(group_, settings);
   }
 

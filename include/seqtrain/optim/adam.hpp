@@ -76,6 +76,8 @@ class AdamRule {
               const at::Tensor& found_inf) const;
 
  private:
+  [[nodiscard]] bool runs_on_device(std::span<const tensor::Parameter> parameters) const;
+
   static AdamItem item_of(const Trained<AdamMoments>& trained);
 
   /// Counts the step and sets its factors.

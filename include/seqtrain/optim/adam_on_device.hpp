@@ -43,13 +43,15 @@ class AdamOnDevice {
         norm_{tensor::load_kernel(cuda::norm_kernel, device, say)},
         adam_{tensor::load_kernel(cuda::adam_kernel, device, say)} {}
 
-  /// Returns the object if it is available and the kernels can be loaded, else null. `say` gets a
-  /// sentence if they cannot.
+  /// Returns the object if it is available, the kernels can be loaded and a step of a few numbers
+  /// has the right result, else null. `say` gets a sentence if not.
   [[nodiscard]] SEQTRAIN_SEPARATE static std::shared_ptr<AdamOnDevice> make(
       c10::Device device, const std::function<void(const std::string&)>& say);
 
-  /// Tells whether the kernels can work on these tensors: in fp32 and contiguous, on their device.
-  [[nodiscard]] SEQTRAIN_SEPARATE bool takes(std::span<const tensor::Parameter> parameters) const;
+  /// Tells whether the kernels can work on these tensors, which must be in fp32 and contiguous on
+  /// their device, with these options, whose learning rates must fit an argument of a kernel.
+  [[nodiscard]] SEQTRAIN_SEPARATE bool takes(std::span<const tensor::Parameter> parameters,
+                                             const AdamOptions& options) const;
 
   /// Takes a step, unless a gradient is not finite.
   SEQTRAIN_SEPARATE Outcome operator()(std::span<const Trained<AdamMoments>> trained,
@@ -67,6 +69,9 @@ class AdamOnDevice {
     const cuda::SquaresChunk* squares = nullptr;
     const cuda::NormPart* norm = nullptr;
   };
+
+  /// Takes a step of a few numbers. Throws `Error` if the result is wrong.
+  SEQTRAIN_SEPARATE void try_out();
 
   /// Makes the tables again if a tensor or a group is another one than in the last step.
   void lay_out(const std::vector<cuda::AdamChunk>& parts, const std::vector<at::Tensor>& steps);

@@ -31,9 +31,14 @@ SEQTRAIN_SEPARATE void AdamOptions::validate() const {
   demand(std::isfinite(eps) && eps >= 0, "eps", "must be a number, not negative");
 }
 
+SEQTRAIN_SEPARATE bool AdamRule::runs_on_device(
+    std::span<const tensor::Parameter> parameters) const {
+  return !options.eight_bit && options.on_device && options.on_device->takes(parameters, options);
+}
+
 SEQTRAIN_SEPARATE bool AdamRule::takes_kernels(std::span<const tensor::Parameter> parameters,
                                                bool is_scaled) const {
-  if (!options.eight_bit && options.on_device && options.on_device->takes(parameters)) return true;
+  if (runs_on_device(parameters)) return true;
   const bool takes = !is_scaled && fits_kernels(parameters);
   if (takes || !options.eight_bit) return takes;
   throw InputError{"8-bit moments need gradients in fp32 on the processor"};
@@ -42,7 +47,7 @@ SEQTRAIN_SEPARATE bool AdamRule::takes_kernels(std::span<const tensor::Parameter
 SEQTRAIN_SEPARATE Outcome AdamRule::step_by_kernels(std::span<const Trained<AdamMoments>> trained,
                                                     std::span<const tensor::Parameter> parameters,
                                                     double max_grad_norm) const {
-  if (options.on_device && options.on_device->takes(parameters)) {
+  if (runs_on_device(parameters)) {
     return (*options.on_device)(trained, parameters, options, max_grad_norm);
   }
   std::vector<AdamItem> items;

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +17,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <c10/core/Device.h>
 
 #include <seqtrain/concepts/policies.hpp>
@@ -46,11 +49,6 @@ struct AdamCall {
     const auto count = static_cast<std::uint32_t>(groups.size());
     const auto [found, is_new] = groups.emplace(rates, count);
     if (!is_new) return found->second;
-    if (count == cuda::AdamArguments::most_groups) {
-      throw Error{"has more than 128 learning rates, which the kernel adam does not take",
-                  {.object = "optimizer"},
-                  "leave adam out of SEQTRAIN_GPU_KERNELS"};
-    }
     arguments.groups[count] = {.lr = rates.lr,
                                .beta1 = rates.momentum.value_or(options.beta1),
                                .weight_decay = rates.weight_decay};
@@ -139,6 +137,7 @@ SEQTRAIN_SEPARATE std::shared_ptr<AdamOnDevice> AdamOnDevice::make(
   if (!available(device)) return nullptr;
   try {
     auto made = std::make_shared<AdamOnDevice>(device, say);
+    made->try_out();
     if (say) say("Adam's steps are kernels of our own on " + device.str());
     return made;
   } catch (const std::exception& error) {
@@ -147,7 +146,26 @@ SEQTRAIN_SEPARATE std::shared_ptr<AdamOnDevice> AdamOnDevice::make(
   }
 }
 
-SEQTRAIN_SEPARATE bool AdamOnDevice::takes(std::span<const tensor::Parameter> parameters) const {
+SEQTRAIN_SEPARATE void AdamOnDevice::try_out() {
+  const auto floats = at::TensorOptions{at::kFloat}.device(device_);
+  const tensor::Parameter parameter{.name = "trial",
+                                    .value = at::full({1'000}, 1, floats),
+                                    .gradient = at::full({1'000}, 3, floats)};
+  AdamMoments moments = AdamMoments::fresh(parameter, false);
+  const Trained<AdamMoments> trained{&parameter, &moments, {.lr = 0.25}};
+  (void)(*this)({&trained, 1}, {&parameter, 1}, {}, std::numeric_limits<double>::infinity());
+  // The first step of Adam is the learning rate, whatever the gradient.
+  const at::Tensor error = parameter.value.cpu().sub(0.75).abs().max();
+  if (error.item<float>() < 1e-5) return;
+  throw Error{"the kernel adam computes wrong numbers", {.object = device_.str()}};
+}
+
+SEQTRAIN_SEPARATE bool AdamOnDevice::takes(std::span<const tensor::Parameter> parameters,
+                                           const AdamOptions& options) const {
+  std::set<double> factors{1};
+  for (const auto& [name, factor] : options.lr_factors) factors.insert(factor);
+  // Each with and without weight decay.
+  if (2 * factors.size() > cuda::AdamArguments::most_groups) return false;
   const auto fits = [this](const at::Tensor& t) {
     return t.device() == device_ && t.scalar_type() == at::kFloat && t.is_contiguous() &&
            t.numel() <= std::int64_t{1} << 31;
