@@ -57,6 +57,8 @@ def main():
     table = json.loads((HERE / "config_keys.json").read_text())
     missing = 0
     for family in list(table)[1:]:
+        if family == "new":  # GTE's own code, which transformers does not have
+            continue
         for key in sorted(keys(family) - set(table["all"]) - set(table[family])):
             missing += 1
             print(f"{family}: {key} is not in config_keys.json")

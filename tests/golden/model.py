@@ -16,7 +16,9 @@ classification), the first one's logits and loss, the gradient of every paramete
 50 steps of Adam over the two in turn, dropout 0, with its learning rate.
 """
 import argparse
+import json
 import random
+import re
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -373,7 +375,25 @@ SMALL = {
     "longformer_wide": ("longformer", dict(
         hidden_size=8, num_hidden_layers=1, num_attention_heads=1, attention_window=16,
         pad_token_id=0, num_labels=4, problem_type="multi_label_classification")),
+    "gte_new": ("gte", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+                            ntk={"rope_theta": 100.0, "factor": 4.0})),
 }
+
+
+def as_published(directory, ntk):
+    """Gives a folder of GTE the names and the settings of its own code, whose model_type is `new`."""
+    for name in ("model.safetensors", "expected.safetensors"):
+        tensors = load_file(directory / name)
+        save_file({re.sub(r"^(gradient\.)?gte\.", r"\1new.", key): value
+                   for key, value in tensors.items()}, directory / name, {"format": "pt"})
+    file = directory / "config.json"
+    config = json.loads(file.read_text())
+    del config["rope_parameters"]
+    config.update(model_type="new", architectures=["NewForSequenceClassification"], pack_qkv=True,
+                  layer_norm_type="layer_norm", position_embedding_type="rope",
+                  logn_attention_scale=False, rope_theta=ntk["rope_theta"],
+                  rope_scaling={"type": "ntk", "factor": ntk["factor"]})
+    file.write_text(json.dumps(config, indent=2) + "\n")
 
 
 def write_small(directory, only):
@@ -381,12 +401,20 @@ def write_small(directory, only):
         if only and name not in only:
             continue
         width = settings.get("width", 9)
-        settings = {key: value for key, value in settings.items() if key != "width"}
+        ntk = settings.get("ntk")
+        settings = {key: value for key, value in settings.items() if key not in ("width", "ntk")}
+        if ntk:  # the same angles by a scaling that transformers has
+            head = settings["hidden_size"] // settings["num_attention_heads"]
+            settings["rope_parameters"] = {
+                "rope_type": "linear", "rope_theta": ntk["rope_theta"] * ntk["factor"],
+                "factor": ntk["factor"] ** (2 / head)}
         model = make_model(family, seed, vocab_size=24, intermediate_size=16,
                            **{"max_position_embeddings": 14 if family == "xlm-roberta" else 12,
                               "num_labels": 3, **settings})
         batches = [make_batch(model.config, 4, width), make_batch(model.config, 3, 6)]
         write_case(directory / name, model, batches)
+        if ntk:
+            as_published(directory / name, ntk)
 
 
 def random_decoder(family, heads):

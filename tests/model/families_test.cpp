@@ -33,13 +33,13 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
     return tests::refusal(
         [&] { Architectures::visit(weights::ConfigFile::parse(text), []<class Family>() {}); });
   };
-  EXPECT_EQ(
-      visit(R"({"model_type": "t5"})"),
-      "config.json: model_type: 't5' is not supported; supported are bert, roberta, "
-      "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
-      "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
-      "bart, deberta, eurobert, nomic_bert, gte, roformer, esm, longformer, gpt2, llama, mistral, "
-      "qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
+  EXPECT_EQ(visit(R"({"model_type": "t5"})"),
+            "config.json: model_type: 't5' is not supported; supported are bert, roberta, "
+            "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2, "
+            "ernie, data2vec-text, megatron-bert, roberta-prelayernorm, xlm-roberta-xl, rembert, "
+            "bart, deberta, eurobert, nomic_bert, gte, new, roformer, esm, longformer, gpt2, "
+            "llama, mistral, "
+            "qwen2, qwen3, smollm3, olmo2, gemma2, gemma3_text, phi3");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -70,6 +70,7 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
                            "eurobert",
                            "nomic_bert",
                            "gte",
+                           "new",
                            "roformer",
                            "esm",
                            "longformer",
@@ -125,6 +126,7 @@ TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
       {"eurobert", {128256, 768, 12, 12, 3072, 8192, 0, 128001}, 0, 0, 1e-5, "silu"},
       {"nomic_bert", {30528, 768, 12, 12, 3072, 2048, 2, 0}, 0, 0, 1e-12, "silu"},
       {"gte", {250048, 768, 12, 12, 3072, 8192, 1, 1}, 0.1, 0.1, 1e-12},
+      {"new", {30528, 768, 12, 12, 3072, 2048, 1, 0}, 0.1, 0.1, 1e-12},
       {"roformer", {50000, 768, 12, 12, 3072, 1536, 2, 0}, 0.1, 0.1, 1e-12},
       {"esm", {33, 768, 12, 12, 3072, 1026, 0, 1}, 0.1, 0.1, 1e-12},
       {"longformer", {30522, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
@@ -236,6 +238,18 @@ TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
       {"gte", R"("type_vocab_size": -1)", "type_vocab_size: negative"},
       {"gte", R"("rope_scaling": {"type": "ntk", "factor": 2.0})",
        "rope_scaling.type: 'ntk' is not supported; supported are default, linear, llama3, yarn"},
+      {"new", R"("rope_scaling": {"type": "linear", "factor": 2.0})",
+       "rope_scaling.type: 'linear' is not supported; supported is ntk"},
+      {"new", R"("rope_scaling": {"type": "ntk", "factor": 0})",
+       "rope_scaling.factor: is not above 0"},
+      {"new", R"("rope_scaling": {"type": "ntk", "factor": 2.0, "mixed_b": 0.75})",
+       "rope_scaling.mixed_b: is not supported"},
+      {"new", R"("layer_norm_type": "rms_norm")",
+       "layer_norm_type: 'rms_norm' is not supported; supported is layer_norm"},
+      {"new", R"("position_embedding_type": "absolute")",
+       "position_embedding_type: 'absolute' is not supported; supported is rope"},
+      {"new", R"("pack_qkv": false)", "pack_qkv: false is not supported"},
+      {"new", R"("logn_attention_scale": true)", "logn_attention_scale: true is not supported"},
       {"roformer", R"("rotary_value": true)", "rotary_value: true is not supported"},
       {"roformer", R"("num_attention_heads": 256)",
        "num_attention_heads: rotary positions need heads of an even size"},

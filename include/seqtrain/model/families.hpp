@@ -65,8 +65,8 @@ struct ArchitectureList {
 using Architectures =
     ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra, Mpnet, Albert,
                      ModernBert, DebertaV2, Ernie, Data2VecText, MegatronBert, RobertaPreLayerNorm,
-                     XlmRobertaXl, RemBert, Bart, Deberta, EuroBert, NomicBert, Gte, RoFormer, Esm,
-                     Longformer, Gpt2, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2, Gemma2,
-                     Gemma3Text, Phi3>;
+                     XlmRobertaXl, RemBert, Bart, Deberta, EuroBert, NomicBert, Gte, GteNew,
+                     RoFormer, Esm, Longformer, Gpt2, Llama, Mistral, Qwen2, Qwen3, SmolLM3, Olmo2,
+                     Gemma2, Gemma3Text, Phi3>;
 
 }  // namespace seqtrain::model

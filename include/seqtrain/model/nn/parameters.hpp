@@ -245,12 +245,15 @@ class ParameterMaker {
 
   /// Returns the names that a parameter has in checkpoints: with and without the family's prefix,
   /// for layer normalizations also the names in the first BERT files, for the table of words that
-  /// BART's encoder and decoder share also theirs, and for ESM's angles those of the first layer
-  /// and the one that transformers 5 writes for all layers.
+  /// BART's encoder and decoder share also theirs, for GTE the prefix of its own code, and for
+  /// ESM's angles those of the first layer and the one that transformers 5 writes for all layers.
   [[nodiscard]] std::vector<std::string> aliases(const std::string& name) const {
     std::vector<std::string> names{name};
     const std::string prefix = std::string{options_.prefix} + ".";
-    if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));
+    if (name.starts_with(prefix)) {
+      names.push_back(name.substr(prefix.size()));
+      if (prefix == "gte.") names.push_back("new." + names.back());
+    }
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> other_endings{
         {{"rotary_embeddings.inv_freq",
           "encoder.layer.0.attention.self.rotary_embeddings.inv_freq"},

@@ -12,20 +12,14 @@
 
 namespace seqtrain::model {
 
-/// GTE (Zhang et al. 2024): BERT with rotary positions and gates. One linear layer computes the
-/// gates and then what the activation takes.
-struct Gte : RotaryBertFamily<Gte> {
-  static constexpr std::string_view model_type = "gte";
-  static constexpr std::string_view prefix = "gte";
-  static constexpr std::string_view classifier = "GteForSequenceClassification";
+/// The members that GTE's two forms share (Zhang et al. 2024): BERT with rotary positions and
+/// gates. One linear layer computes the gates and then what the activation takes.
+template <class Family>
+struct GteFamily : RotaryBertFamily<Family> {
   static constexpr bool drops_gates = true;
 
-  static constexpr auto read_config = read_gte_config;
-
-  static HeadForm head_form(const Config&) { return {.dense = "gte.pooler.dense"}; }
-
   /// Makes a layer.
-  static LayerParts layer(const Scope& scope, const Config& config) {
+  static LayerParts layer(const Scope& scope, const RotaryBertConfig& config) {
     const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
     const std::int64_t all_heads = config.num_attention_heads * config.head_size;
     return {.traits = {.activation = activation_kind(config.hidden_act),
@@ -40,6 +34,28 @@ struct Gte : RotaryBertFamily<Gte> {
             .output = {scope / "mlp.down_proj", inner, hidden},
             .norm2 = {scope / "mlp_ln", hidden, config.layer_norm_eps}};
   }
+};
+
+/// GTE as transformers has it.
+struct Gte : GteFamily<Gte> {
+  static constexpr std::string_view model_type = "gte";
+  static constexpr std::string_view prefix = "gte";
+  static constexpr std::string_view classifier = "GteForSequenceClassification";
+
+  static constexpr auto read_config = read_gte_config;
+
+  static HeadForm head_form(const Config&) { return {.dense = "gte.pooler.dense"}; }
+};
+
+/// GTE as it was published: with its own Python code, which transformers runs if it is trusted.
+struct GteNew : GteFamily<GteNew> {
+  static constexpr std::string_view model_type = "new";
+  static constexpr std::string_view prefix = "new";
+  static constexpr std::string_view classifier = "NewForSequenceClassification";
+
+  static constexpr auto read_config = read_gte_new_config;
+
+  static HeadForm head_form(const Config&) { return {.dense = "new.pooler.dense"}; }
 };
 
 }  // namespace seqtrain::model
