@@ -95,6 +95,11 @@ TEST(VisitExamples, CountsNoRecordsOfASplitThatAreLeftOut) {
   EXPECT_EQ(count("b.csv", "text,x,y,part\na,1,0,train\nb,0,1,test\n",
                   {.label_field = "x,y", .skip_unlabelled = true}),
             (std::array<std::size_t, 4>{0, 1, 0, 1}));
+  EXPECT_EQ(
+      count(
+          "numbers.csv", "text,x,y,part\na,1,0.5,train\nb,0,,test\nc,2,3,test\n",
+          {.label_field = "x,y", .problem_type = ProblemType::regression, .skip_unlabelled = true}),
+      (std::array<std::size_t, 4>{0, 1, 0, 1}));
 }
 
 TEST(VisitExamples, LeavesOutWhatIsNotRead) {

@@ -82,9 +82,11 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
 /// `skip_unlabelled` leaves out. Throws `InputError` if a record's split is unknown.
 [[nodiscard]] inline std::array<std::size_t, 4> count_splits(const std::filesystem::path& path,
                                                              ReadOptions options) {
-  // Labels in several fields are not read, because their form depends on the problem.
-  const bool is_one_field = options.label_field.find(',') == std::string::npos;
-  options.skip_unlabelled = options.labelled = options.skip_unlabelled && is_one_field;
+  // Labels in several fields are not read unless they are numbers: their form depends on the
+  // problem.
+  const bool may_be_read = options.label_field.find(',') == std::string::npos ||
+                           options.problem_type == ProblemType::regression;
+  options.skip_unlabelled = options.labelled = options.skip_unlabelled && may_be_read;
   options.split = Split::all;
   std::array<std::size_t, 4> counts{};
   visit_examples(path, options, Labels::regression(),
