@@ -100,35 +100,50 @@ def free_port():
         return chosen.getsockname()[1]
 
 
+def seqtrain(arguments, path, body, scores, *flags):
+    port = free_port()
+    return Server("serve", [arguments.serve, "--model", arguments.model, "--host", "127.0.0.1", "--port", str(port),
+                            "--threads", str(arguments.threads), "--precision", arguments.precision,
+                            "--max-concurrent-requests", "2048", *flags],
+                  port, path, body, scores)
+
+
+def infinity(arguments, path, scores):
+    port = free_port()
+    return Server(
+        "infinity-emb", [pathlib.Path(arguments.peers).parent / "infinity_emb", "v2", "--model-id",
+                         arguments.model, "--engine", "torch", "--device", "cpu", "--port", str(port),
+                         "--dtype", "float32" if arguments.precision == "fp32" else "bfloat16"],
+        port, path, lambda text: {"model": "peer", "input": [text]}, scores,
+        {"INFINITY_SERVED_MODEL_NAME": "peer", "INFINITY_BETTERTRANSFORMER": "false",
+         "INFINITY_MODEL_WARMUP": "false", "INFINITY_LOG_LEVEL": "error",
+         "OMP_NUM_THREADS": str(arguments.threads)})
+
+
 def start(arguments):
-    model, threads = arguments.model, str(arguments.threads)
-    peer_precision = "fp32" if arguments.precision == "fp32" else "bf16"
+    if arguments.embed:
+        def numbers(answer):
+            return [{"label": i, "score": x} for i, x in enumerate(answer["data"][0]["embedding"])]
+
+        yield seqtrain(arguments, "/v1/embeddings", lambda text: {"model": "peer", "input": [text]}, numbers,
+                       "--embed")
+        if arguments.peers:
+            yield infinity(arguments, "/embeddings", numbers)
+        return
 
     def plain(text):
         return {"inputs": text}
 
-    port = free_port()
-    yield Server("serve", [arguments.serve, "--model", model, "--host", "127.0.0.1", "--port",
-                           str(port), "--threads", threads, "--precision", arguments.precision,
-                           "--max-concurrent-requests", "2048"],
-                 port, "/predict", plain, lambda answer: answer)
+    yield seqtrain(arguments, "/predict", plain, lambda answer: answer)
     if not arguments.peers:
         return
-    port = free_port()
-    yield Server(
-        "infinity-emb", [pathlib.Path(arguments.peers).parent / "infinity_emb", "v2", "--model-id",
-                         model, "--engine", "torch", "--device", "cpu", "--port", str(port),
-                         "--dtype", {"bf16": "bfloat16", "fp32": "float32"}[peer_precision]],
-        port, "/classify", lambda text: {"model": "peer", "input": [text]},
-        lambda answer: answer["data"][0],
-        {"INFINITY_SERVED_MODEL_NAME": "peer", "INFINITY_BETTERTRANSFORMER": "false",
-         "INFINITY_MODEL_WARMUP": "false", "INFINITY_LOG_LEVEL": "error",
-         "OMP_NUM_THREADS": threads})
+    yield infinity(arguments, "/classify", lambda answer: answer["data"][0])
     for kind in ("transformers", "openvino"):
         port = free_port()
         yield Server(f"FastAPI + {kind}",
-                     [arguments.peers, HERE / "peers.py", kind, "--model", model, "--port",
-                      str(port), "--precision", peer_precision, "--threads", threads],
+                     [arguments.peers, HERE / "peers.py", kind, "--model", arguments.model, "--port",
+                      str(port), "--precision", "fp32" if arguments.precision == "fp32" else "bf16",
+                      "--threads", str(arguments.threads)],
                      port, "/predict", plain, lambda answer: answer)
 
 
@@ -187,6 +202,8 @@ def main():
     parser.add_argument("--serve", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--peers", help="a Python that has the peers")
+    parser.add_argument("--embed", action="store_true",
+                        help="measure embeddings in place of labels: a sentence encoder beside infinity-emb's")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--precision", choices=["fp32", "bf16", "int8"], default="bf16",
