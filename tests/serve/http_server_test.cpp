@@ -392,6 +392,7 @@ TEST(HttpServer, AStopAnswersAllThatHasArrived) {
   std::string all = get_later;
   for (int i = 0; i < 500; ++i) all += one;
   client.send(all);
+  client.await_arrival();
   echo.await_kept(1);
   std::jthread drainer{[&] { echo.server.drain(); }};
   EXPECT_TRUE(is_turned_away(echo.port()));

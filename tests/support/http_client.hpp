@@ -10,11 +10,14 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -69,6 +72,15 @@ class HttpClient {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
     return true;
+  }
+
+  /// Waits until the other side's kernel has all that was sent. There must be room for it.
+  void await_arrival() const {
+    const auto is_on_its_way = [this] {
+      int bytes = 0;
+      return ::ioctl(socket_, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+    };
+    while (is_on_its_way()) std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
 
   /// Reads the next response. If `head` is set, it has no body, like the response to HEAD.
