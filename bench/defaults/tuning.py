@@ -58,7 +58,7 @@ def suggested(trial, usual):
 
 
 def search(runs, usual, seconds):
-    """Lets Optuna search for so long. Returns the accuracy on test of its best run on dev, and the number of runs."""
+    """Lets Optuna search for so long. Returns the accuracy on test of its best run on dev and the number of runs."""
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=1))
     study.enqueue_trial({"rate": 1, "batch": 1, "epochs": 1, "weights": "", "part": "all"})
     tests = []
@@ -83,7 +83,8 @@ def main():
     given = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     names = given.sets.split(",") if given.sets else sorted(p.name[:-12] for p in given.folder.glob("*.train.jsonl"))
-    print(f"| set | usual values | --tune {given.trials} | Optuna | its runs, seconds |\n|---|--:|--:|--:|--:|", flush=True)
+    print(f"| set | usual values | --tune {given.trials} | Optuna | its runs, seconds |")
+    print("|---|--:|--:|--:|--:|", flush=True)
     rows = []
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
