@@ -47,6 +47,22 @@ SEQTRAIN_INLINE void multiply_numbers(float* x, const float* y, std::size_t n) {
   }
 }
 
+/// Computes the gradients d of a block's scores from those of the weights that `p` becomes: its
+/// probabilities after dropout. Rows are `keys` apart. Adds to the gradient of the bias, if there
+/// is one. `slopes` are those of capped scores, or null.
+template <std::size_t width, class T>
+SEQTRAIN_INLINE void score_gradients(const AttentionHead<T>& head, const QueryBlock& block,
+                                     std::size_t keys, const float* slopes, float* p, float* d) {
+  for (std::size_t row = 0; row < block.queries; ++row) {
+    score_gradient<width>(p + row * keys, d + row * keys, keys, head.dropout,
+                          dropout_index(head, block, row));
+    if (head.d_bias == nullptr) continue;
+    const std::size_t place = block.first + row - block.first_key;
+    add_row<width>(d + row * keys, block.keys, head.d_bias - static_cast<std::ptrdiff_t>(place));
+  }
+  if (slopes != nullptr) multiply_numbers<width>(d, slopes, block.queries * keys);
+}
+
 /// Computes the backward pass of `attend` for all heads with the keys of `head`, of which `head` is
 /// the first. `d_out` [queries, size] is the gradient with respect to its result, with rows
 /// `ld_out` apart. Writes the gradients with respect to q, k and v, with rows `head.ld` apart,
@@ -81,16 +97,7 @@ void attend_backward(const AttentionHead<T>& head, const T* d_out, std::size_t l
       widen(d_one + block.first * ld_out, ld_out, block.queries, head.size, 1, g);
       widen(head.k + block.first_key * head.ld, head.ld, block.keys, head.size, scale, k);
       small_product({g, size, 1}, v_transposed, keys, d, keys, block.queries, keys, head.size);
-      // d becomes the gradient of the scores, p the probabilities after dropout.
-      for (std::size_t row = 0; row < block.queries; ++row) {
-        score_gradient<width>(p + row * keys, d + row * keys, keys, head.dropout,
-                              dropout_index(one, block, row));
-        if (head.d_bias == nullptr) continue;
-        const std::size_t place = block.first + row - block.first_key;
-        add_row<width>(d + row * keys, block.keys,
-                       head.d_bias - static_cast<std::ptrdiff_t>(place));
-      }
-      if (slopes != nullptr) multiply_numbers<width>(d, slopes, block.queries * keys);
+      score_gradients<width>(one, block, keys, slopes, p, d);
       small_product({d, keys, 1}, k, size, result, size, block.queries, size, block.keys);
       if (head.vectors.any()) {
         widen(head.k + block.first_key * head.ld, head.ld, block.keys, head.size, 1, k);
