@@ -20,6 +20,7 @@
 #include <seqtrain/experiment/check_equal.hpp>
 #include <seqtrain/experiment/run_checkpoints.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/tensor/device_kernel.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/stopped.hpp>
@@ -113,8 +114,8 @@ class Processes {
     if (group_.size() == 1) return;
     settings.emplace_back("program", fingerprint("/proc/self/exe"));
     settings.emplace_back("processor", at::get_cpu_capability());
-    constexpr const char* kernels = "SEQTRAIN_GPU_KERNELS";
-    settings.emplace_back(kernels, process_environment(kernels).value_or(""));
+    settings.emplace_back(tensor::kernels_variable,
+                          process_environment(tensor::kernels_variable).value_or(""));
     experiment::check_equal(group_, settings);
   }
 

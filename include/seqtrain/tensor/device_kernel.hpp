@@ -37,7 +37,10 @@ class DeviceKernel {
 /// has no such kernel. The caller owns the kernel.
 inline constexpr const char* kernel_loader_name = "seqtrain_load_kernel";
 
-/// Tells whether the environment variable SEQTRAIN_GPU_KERNELS, a list with commas, names a kernel.
+/// The environment variable that names the kernels to use, a list with commas.
+inline constexpr const char* kernels_variable = "SEQTRAIN_GPU_KERNELS";
+
+/// Tells whether `kernels_variable` names a kernel.
 [[nodiscard]] SEQTRAIN_SEPARATE bool asks_for_kernel(std::string_view name);
 
 /// Loads a kernel. For CUDA it is compiled by NVRTC, or read from the user's cache, where `say`

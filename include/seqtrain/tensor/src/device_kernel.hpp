@@ -85,7 +85,7 @@ class CudaKernel : public DeviceKernel {
 }  // namespace detail
 
 [[nodiscard]] SEQTRAIN_SEPARATE bool asks_for_kernel(std::string_view name) {
-  const std::string all = process_environment("SEQTRAIN_GPU_KERNELS").value_or("");
+  const std::string all = process_environment(kernels_variable).value_or("");
   return std::ranges::count(split(all, ','), name) > 0;
 }
 
