@@ -1,7 +1,7 @@
 # The commands of the project. They set up the machine and call CMake, which builds.
 .DEFAULT_GOAL := help
-.PHONY: help mnli test check check-platforms check-systems chaos build bench image check-image package check-package \
-  wheel check-wheel reference format check-format setup packages test-packages develop-packages package-packages clean
+.PHONY: help mnli test check check-long check-platforms check-systems chaos build bench image check-image package \
+  check-package wheel check-wheel reference format check-format setup packages test-packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16". make mnli TORCH=cuda fetches a LibTorch
 # for GPUs and TORCH=cpu one for processors: tools/make_venv.sh.
@@ -26,6 +26,10 @@ test: setup test-packages  ## build and run the tests: every room, the programs,
 check: setup develop-packages  ## the rest for maintainers: GCC, headers, mistakes, sanitizers, fuzzing
 	@tools/get_checkpoint.sh
 	@tools/check.sh
+
+check-long: setup develop-packages  ## what is long: slow tests, kills, tutorials, benchmarks, all rooms with GCC
+	@tools/get_checkpoint.sh
+	@tools/check_long.sh
 
 check-platforms: setup develop-packages  ## narrower vectors, arm64, the newest LibTorch, clang-tidy; long
 	@tools/install_packages.sh platforms

@@ -4,7 +4,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
 shift
-configuration=${preset/#checks/dev}  # `checks` builds more in the folder of `dev`
+case $preset in
+  checks | long) configuration=dev ;;  # they build more in the folder of `dev`
+  *) configuration=${preset%_long} ;;
+esac
 [[ -f build/$configuration/build.ninja ]] || cmake --preset "$configuration"
 jobs=$(tools/jobs.sh)
 echo "Building $preset, $jobs files at a time; a file takes up to two minutes and 3 GB of memory"

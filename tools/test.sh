@@ -5,16 +5,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
 shift
-# The preset `checks` builds and runs more in the folder of `dev`. Headers may include others than before, so
-# they are grouped again.
-folder=build/${preset/#checks/dev}
+# The preset `checks` builds and runs more in the folder of `dev`. Headers may include others than before, so they are
+# grouped again.
 [[ $preset != checks ]] || cmake --preset dev
 if ! tools/build.sh "$preset"; then
   echo "The build of $preset failed."
   echo "0 passed, 1 failed"
   exit 1
 fi
-report=$PWD/$folder/$preset.xml
+report=$PWD/build/$preset.xml
 rm -f "$report"
 ended_well=true
 # Programs run beside each other, so threads that wait must not spin. Some programs wait for others most of
