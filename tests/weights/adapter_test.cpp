@@ -1,3 +1,4 @@
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -61,6 +62,26 @@ class AdapterFolder : public testing::Test {
   std::vector<std::vector<float>> numbers_;
   std::vector<TensorView> tensors_;
 };
+
+TEST_F(AdapterFolder, HasAPairOfFactorsForEachPartOfALayer) {
+  numbers_.reserve(9);
+  add_factors();
+  for (std::size_t i = 0; i < numbers_[1].size(); ++i) numbers_[1][i] = static_cast<float>(i);
+  constexpr std::array<PeftName, 1> names{{{"query", {"q", "k"}}}};
+  write_adapter(directory_.path(), config_, tensors_, names);
+  const Adapter adapter{directory_.path()};
+  EXPECT_EQ(adapter.tensors().size(), 4U);
+  const std::string layer = map.substr(0, map.rfind('.') + 1);
+  EXPECT_EQ(to_floats(*adapter.find(layer + "q.lora_A.weight")), numbers_[0]);
+  EXPECT_EQ(to_floats(*adapter.find(layer + "k.lora_A.weight")), numbers_[0]);
+  EXPECT_EQ(to_floats(*adapter.find(layer + "q.lora_B.weight")), (std::vector<float>{0, 1, 2, 3}));
+  EXPECT_EQ(to_floats(*adapter.find(layer + "k.lora_B.weight")), (std::vector<float>{4, 5, 6, 7}));
+  const auto config = json::Document::load(directory_ / "adapter_config.json");
+  const auto targets = config.root().at("target_modules").items();
+  ASSERT_EQ(targets.size(), 2U);
+  EXPECT_EQ(targets[0].string(), layer + "q");
+  EXPECT_EQ(targets[1].string(), layer + "k");
+}
 
 TEST_F(AdapterFolder, IsReadAsItWasWritten) {
   numbers_.reserve(9);

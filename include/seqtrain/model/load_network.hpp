@@ -25,6 +25,7 @@
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/peft_names.hpp>
 #include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
@@ -173,6 +174,13 @@ inline void set_pooling(weights::ModelConfig& config, const ClassifierOptions& o
                    "decoders have it; use a Pooling by the mean or cls"};
 }
 
+/// Returns a family's names of linear layers in PEFT's adapters, where they are not its files'.
+template <Architecture Family>
+constexpr std::span<const weights::PeftName> peft_names_of() {
+  if constexpr (requires { Family::peft_names; }) return Family::peft_names;
+  return {};
+}
+
 /// Loads a network of that family. Throws `InputError` if the checkpoint, its config.json and the
 /// options do not fit together.
 template <Architecture Family>
@@ -209,6 +217,7 @@ template <Architecture Family>
                         .ignores_sizes = options.ignore_mismatched_sizes,
                         .advice_on_sizes = options.advice_on_sizes(),
                         .has_no_head = options.head && options.only_predicts,
+                        .peft_names = peft_names_of<Family>(),
                         .first_fresh_layer = first_fresh_layer(config, options)}};
   auto network = std::make_unique<NetworkOf<Family>>(maker, config, options, lora);
   return {.config_text = file.text(),
@@ -221,6 +230,7 @@ template <Architecture Family>
           .directory = checkpoint.directory(),
           .adapted = options.lora ? maker.adapted(*options.lora) : std::vector<std::string>{},
           .adapts_transposed = maker.adapts_transposed(),
+          .peft_names = peft_names_of<Family>(),
           .borrowed = maker.borrowed(),
           .network = std::move(network)};
 }

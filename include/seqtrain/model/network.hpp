@@ -22,6 +22,7 @@
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
+#include <seqtrain/weights/peft_names.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
@@ -80,9 +81,10 @@ struct LoadedNetwork {
   std::int64_t max_length;                    ///< the number of tokens that a row may have
   std::vector<tensor::Parameter> parameters;  ///< if only adapters and the head learn, these
   LoadReport report;
-  std::filesystem::path directory;        ///< the checkpoint
-  std::vector<std::string> adapted = {};  ///< the linear layers that have an adapter
-  bool adapts_transposed = false;         ///< they have weights [in, out]
+  std::filesystem::path directory;                     ///< the checkpoint
+  std::vector<std::string> adapted = {};               ///< the linear layers that have an adapter
+  bool adapts_transposed = false;                      ///< they have weights [in, out]
+  std::span<const weights::PeftName> peft_names = {};  ///< of the family's linear layers
   /// The parameters of a model that only predicts may lie in the checkpoint's mapped files until
   /// `borrowed.own()` is called. Only then `WeightsFolder::check_unchanged` speaks for all of them.
   tensor::BorrowedMemory borrowed;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,6 +25,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/weights/lora.hpp>
+#include <seqtrain/weights/peft_names.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
@@ -253,12 +256,47 @@ class Adapter {
   std::map<std::string, TensorView, std::less<>> tensors_;
 };
 
-/// Writes an adapter of these tensors as PEFT reads it, each file as a whole or not at all.
-inline void write_adapter(const std::filesystem::path& directory, const AdapterConfig& config,
-                          std::span<const TensorView> tensors) {
-  std::vector<TensorView> named{tensors.begin(), tensors.end()};
-  for (TensorView& tensor : named) tensor.name.insert(0, adapter_prefix);
-  write_safetensors(directory / adapter_weights_name, named);
+namespace detail {
+
+/// Returns the tensors of an adapter with the names that they have in its file. Each part of a
+/// linear layer has the whole layer's A, and the rows of B that are its outputs.
+inline std::vector<TensorView> in_adapter_file(std::span<const TensorView> tensors,
+                                               std::span<const PeftName> names) {
+  std::vector<TensorView> result;
+  for (const TensorView& tensor : tensors) {
+    const bool is_b = tensor.name.ends_with(factor_b);
+    if (!is_b && !tensor.name.ends_with(factor_a)) {
+      result.push_back(tensor);
+      continue;
+    }
+    const std::size_t length = tensor.name.size() - factor_a.size();
+    const auto parts = peft_names(tensor.name.substr(0, length), names);
+    const std::size_t bytes = tensor.bytes.size() / parts.size();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      TensorView& part = result.emplace_back(tensor);
+      part.name = parts[i] + tensor.name.substr(length);
+      if (!is_b) continue;
+      part.shape[0] /= std::ssize(parts);
+      part.bytes = tensor.bytes.subspan(i * bytes, bytes);
+    }
+  }
+  for (TensorView& tensor : result) tensor.name.insert(0, adapter_prefix);
+  return result;
+}
+
+}  // namespace detail
+
+/// Writes an adapter of these tensors as PEFT reads it, each file as a whole or not at all. `names`
+/// are those that PEFT's adapters have for linear layers of the base.
+inline void write_adapter(const std::filesystem::path& directory, AdapterConfig config,
+                          std::span<const TensorView> tensors,
+                          std::span<const PeftName> names = {}) {
+  std::vector<std::string> targets;
+  for (const std::string& layer : config.lora.targets) {
+    std::ranges::move(peft_names(layer, names), std::back_inserter(targets));
+  }
+  config.lora.targets = std::move(targets);
+  write_safetensors(directory / adapter_weights_name, detail::in_adapter_file(tensors, names));
   write_file_atomically(directory / adapter_config_name, adapter_config_text(config, tensors));
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,7 @@
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/peft_names.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
@@ -79,6 +81,8 @@ class ParameterMaker {
     std::string_view advice_on_sizes = {};
     /// True if the network has no head, so that one in the checkpoint's adapter has no place.
     bool has_no_head = false;
+    /// The names of linear layers in PEFT's adapters, where they are not those of the files.
+    std::span<const weights::PeftName> peft_names = {};
     /// This layer and those after it are initialised.
     std::int64_t first_fresh_layer = std::numeric_limits<std::int64_t>::max();
   };
@@ -329,6 +333,39 @@ class ParameterMaker {
   /// Returns the adapter that the checkpoint has of the linear layer `map`, whose weight has that
   /// shape, or an empty one. Throws `InputError` if it does not fit.
   LowRank stored_low_rank(const std::string& map, at::IntArrayRef shape) {
+    const auto names = weights::peft_names(map, options_.peft_names);
+    LowRank whole = stored_part(map, shape);
+    if (whole.a.defined() || names.front() == map) return whole;
+    const std::int64_t outputs = shape[0] / std::ssize(names);
+    std::vector<LowRank> parts;
+    std::int64_t rank = 0;
+    for (const std::string& name : names) {
+      const LowRank& part = parts.emplace_back(stored_part(name, {outputs, shape[1]}));
+      if (part.a.defined()) rank += part.a.size(0);
+    }
+    if (rank == 0) return {};
+    // `save_pretrained` writes one A for all parts; PEFT's own parts have others.
+    const at::Tensor& first = parts.front().a;
+    const bool is_shared = first.defined() && std::ranges::all_of(parts, [&](const LowRank& part) {
+                             return part.a.defined() && part.a.equal(first);
+                           });
+    if (is_shared) rank = first.size(0);
+    whole.scale = checkpoint_->adapter()->config().lora.scale();
+    whole.a = at::zeros({rank, shape[1]}, at::kFloat);
+    whole.b = at::zeros({shape[0], rank}, at::kFloat);
+    for (std::int64_t i = 0, begin = 0; i < std::ssize(parts); ++i) {
+      const LowRank& part = parts[static_cast<std::size_t>(i)];
+      if (!part.a.defined()) continue;
+      const std::int64_t size = part.a.size(0);
+      whole.a.narrow(0, begin, size).copy_(part.a);
+      whole.b.narrow(0, i * outputs, outputs).narrow(1, begin, size).copy_(part.b);
+      if (!is_shared) begin += size;
+    }
+    return whole;
+  }
+
+  /// Returns the adapter that the checkpoint has under the name `map`, or an empty one.
+  LowRank stored_part(const std::string& map, at::IntArrayRef shape) {
     const weights::Adapter& adapter = *checkpoint_->adapter();
     const auto a = adapter.find(map + std::string{weights::factor_a});
     if (!a) return {};

@@ -230,7 +230,8 @@ SEQTRAIN_SEPARATE void AnyClassifier::save_pretrained(
   const auto state = state_dict();
   if (config().sentence) return state_->save_modules(directory, state.views());
   if (state_->options.lora)
-    return weights::write_adapter(directory, adapter_config(), state.views());
+    return weights::write_adapter(directory, adapter_config(), state.views(),
+                                  state_->loaded.peft_names);
   weights::write_safetensors(directory / "model.safetensors", state.views());
 }
 

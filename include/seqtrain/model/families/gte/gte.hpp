@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/weights/peft_names.hpp>
 
 namespace seqtrain::model {
 
@@ -41,6 +43,11 @@ struct Gte : GteFamily<Gte> {
   static constexpr std::string_view model_type = "gte";
   static constexpr std::string_view prefix = "gte";
   static constexpr std::string_view classifier = "GteForSequenceClassification";
+  static constexpr std::array<weights::PeftName, 4> peft_names{
+      {{"encoder.layer", {"layers"}},
+       {"attention.qkv_proj", {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
+       {"attention.o_proj", {"self_attn.o_proj"}},
+       {"mlp.up_gate_proj", {"mlp.up_proj", "mlp.gate_proj"}}}};
 
   static constexpr auto read_config = read_gte_config;
 

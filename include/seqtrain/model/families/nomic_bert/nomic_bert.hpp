@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/weights/peft_names.hpp>
 
 namespace seqtrain::model {
 
@@ -20,6 +22,14 @@ struct NomicBert : RotaryBertFamily<NomicBert> {
   static constexpr std::string_view classifier = "NomicBertForSequenceClassification";
   static constexpr std::string_view layers = "encoder.layers";
   static constexpr std::string_view embedding_norm = "emb_ln";
+
+  static constexpr std::array<weights::PeftName, 6> peft_names{
+      {{"encoder.layers", {"layers"}},
+       {"attn.Wqkv", {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
+       {"attn.out_proj", {"self_attn.o_proj"}},
+       {"mlp.fc11", {"mlp.up_proj"}},
+       {"mlp.fc12", {"mlp.gate_proj"}},
+       {"mlp.fc2", {"mlp.down_proj"}}}};
 
   static constexpr auto read_config = read_nomic_bert_config;
 
