@@ -82,6 +82,7 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_gemma2_config);
   check(text, model::read_gemma3_text_config);
   check(text, model::read_gte_config);
+  check(text, model::read_gte_new_config);
   check(text, model::read_llama_config);
   check(text, model::read_longformer_config);
   check(text, model::read_megatron_bert_config);

@@ -380,6 +380,13 @@ SMALL = {
 }
 
 
+def check_angles(model, head, ntk):
+    """Checks that a model has the angles that GTE's own code computes in its own steps."""
+    base = ntk["rope_theta"] * ntk["factor"]
+    angles = 1 / base ** (torch.arange(0, head, 2).float() / head)
+    torch.testing.assert_close(model.gte.rotary_emb.inv_freq, angles / ntk["factor"] ** (2 / head))
+
+
 def as_published(directory, ntk):
     """Gives a folder of GTE the names and the settings of its own code, whose model_type is `new`."""
     for name in ("model.safetensors", "expected.safetensors"):
@@ -411,6 +418,8 @@ def write_small(directory, only):
         model = make_model(family, seed, vocab_size=24, intermediate_size=16,
                            **{"max_position_embeddings": 14 if family == "xlm-roberta" else 12,
                               "num_labels": 3, **settings})
+        if ntk:
+            check_angles(model, head, ntk)
         batches = [make_batch(model.config, 4, width), make_batch(model.config, 3, 6)]
         write_case(directory / name, model, batches)
         if ntk:

@@ -54,6 +54,9 @@ inline DecoderConfig read_gemma2_config(const weights::ConfigFile& file) {
   if (!file.root().has_null("attn_logit_softcapping")) {
     config.score_cap = 50;
     detail::read_positive(file.root(), "attn_logit_softcapping", config.score_cap);
+    const auto cap = static_cast<float>(config.score_cap);
+    weights::FieldCheck{file.name()}.require(
+        cap > 0 && std::isfinite(cap), "attn_logit_softcapping", "is not a number of float32");
   }
   read_ropes(file, config, 10'000);
   return config;

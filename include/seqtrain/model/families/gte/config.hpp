@@ -56,20 +56,25 @@ inline void check_gte_new(const weights::ConfigFile& file) {
   check.require(!scales, "logn_attention_scale", "true is not supported");
 }
 
-/// Reads the rotary positions of GTE's own code. With the factor f, `ntk` has the base times f and
-/// angles divided by f^(2 / head size), as that code has it.
+/// Reads the rotary positions of GTE's own code, from `rope_scaling` or, as transformers 5 writes
+/// them, from `rope_parameters`. With the factor f, `ntk` has the base times f and angles divided
+/// by f^(2 / head size), as that code has it.
 inline Rope gte_new_rope(const json::Value& root, std::int64_t head_size) {
   Rope rope{.base = 10'000};
   read_positive(root, "rope_theta", rope.base);
-  const auto scaling = root.find("rope_scaling");
+  auto scaling = root.find("rope_scaling");
+  if (!scaling) scaling = root.find("rope_parameters");
   if (!scaling) return rope;
-  const auto type = scaling->at("type");
+  read_positive(*scaling, "rope_theta", rope.base);
+  const auto type = scaling->at(scaling->find("rope_type") ? "rope_type" : "type");
+  if (type.string() == "default") return rope;
   if (type.string() != "ntk") {
-    throw type.error("'" + std::string{type.string()} + "' is not supported", "supported is ntk");
+    throw type.error("'" + std::string{type.string()} + "' is not supported",
+                     "supported are default and ntk");
   }
   if (const auto mixed = scaling->find("mixed_b")) throw mixed->error("is not supported");
-  double factor = scaling->at("factor").number();
-  read_positive(*scaling, "factor", factor);
+  const double factor = scaling->at("factor").number();
+  if (!(factor >= 1)) throw scaling->at("factor").error("is below 1");
   rope.base *= factor;
   rope.scaling = Rope::Scaling::linear;
   rope.factor = std::pow(factor, 2 / static_cast<double>(head_size));
