@@ -12,6 +12,9 @@
 #include <c10/core/Device.h>
 #include <gtest/gtest.h>
 
+#include <seqtrain/cuda/adam_kernel.hpp>
+#include <seqtrain/cuda/norm_kernel.hpp>
+#include <seqtrain/cuda/squares_kernel.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/optim/adam_on_device.hpp>
 #include <seqtrain/optim/make.hpp>
@@ -193,11 +196,18 @@ TEST(AdamKernelOnDevice, IsChosenByTheEnvironmentAlone) {
   ASSERT_EQ(sentences.size(), 2U);
   EXPECT_EQ(sentences[1],
             "torch's operators compute Adam: meta: kernels of our own are for GPUs of NVIDIA");
-  const tests::Environment idle{"SEQTRAIN_FAKE_KERNEL_IS_IDLE", "1"};
-  EXPECT_EQ(AdamOnDevice::make(fake_device, say), nullptr);
-  ASSERT_EQ(sentences.size(), 3U);
-  EXPECT_EQ(sentences[2],
-            "torch's operators compute Adam: fake:0: the kernel adam computes wrong numbers");
+}
+
+TEST(AdamKernelOnDevice, IsNotChosenIfAKernelDoesNothing) {
+  const tests::Environment asked{"SEQTRAIN_GPU_KERNELS", "adam"};
+  for (const auto& source : {cuda::squares_kernel, cuda::norm_kernel, cuda::adam_kernel}) {
+    const tests::Environment idle{"SEQTRAIN_FAKE_IDLE_KERNEL", std::string{source.name}};
+    std::string sentence;
+    EXPECT_EQ(AdamOnDevice::make(fake_device, [&](const auto& text) { sentence = text; }), nullptr);
+    EXPECT_EQ(sentence,
+              "torch's operators compute Adam: fake:0: the kernels of Adam compute wrong numbers")
+        << source.name;
+  }
 }
 
 TEST(AdamKernelOnDevice, IsMadeWithTheOptimizer) {

@@ -936,14 +936,16 @@ class HostKernel : public tensor::DeviceKernel {
 extern "C" const tensor::DeviceKernel* seqtrain_load_kernel(const cuda::KernelSource& source,
                                                             c10::Device device) {
   if (device.type() != type) return nullptr;
-  if (source.name == cuda::adam_kernel.name) {
-    // With this variable the kernel does nothing, as one whose launch a driver refuses.
-    const bool is_idle = std::getenv("SEQTRAIN_FAKE_KERNEL_IS_IDLE") != nullptr;
-    return new HostKernel<AdamArguments>{is_idle ? [](AdamArguments) {} : &seqtrain_adam};
-  }
-  if (source.name == cuda::norm_kernel.name) return new HostKernel<NormArguments>{&seqtrain_norm};
-  if (source.name != cuda::squares_kernel.name) return nullptr;
-  return new HostKernel<SquaresArguments>{&seqtrain_squares};
+  // The kernel that this variable names does nothing, as one whose launch a driver refuses.
+  const char* const idle = std::getenv("SEQTRAIN_FAKE_IDLE_KERNEL");
+  const auto kernel = [&]<class Argument>(void (*call)(Argument)) {
+    const bool is_idle = idle != nullptr && source.name == std::string_view{idle};
+    return new HostKernel<Argument>{is_idle ? [](Argument) {} : call};
+  };
+  if (source.name == cuda::adam_kernel.name) return kernel(&seqtrain_adam);
+  if (source.name == cuda::norm_kernel.name) return kernel(&seqtrain_norm);
+  if (source.name == cuda::squares_kernel.name) return kernel(&seqtrain_squares);
+  return nullptr;
 }
 
 DeviceCounts device_counts() {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <ATen/Version.h>
+#include <c10/core/Device.h>
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/byte_text.hpp>
@@ -20,6 +21,7 @@
 #include <seqtrain/experiment/check_equal.hpp>
 #include <seqtrain/experiment/run_checkpoints.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/optim/adam_on_device.hpp>
 #include <seqtrain/tensor/device_kernel.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -34,7 +36,8 @@ class Processes {
   /// Joins the other processes. Throws `InputError` if the environment or the flags do not allow
   /// it.
   Processes(const dist::World& world, const cli::TrainFlags& flags, c10::Device device)
-      : group_{dist::Group::connect(world, {.interface = flags.dist_interface, .device = device})} {
+      : group_{dist::Group::connect(world, {.interface = flags.dist_interface, .device = device})},
+        device_{device} {
     if (world.hosts > 1 && flags.checkpoint_dir.empty()) {
       throw InputError{
           "is needed with more than one machine",
@@ -109,13 +112,15 @@ class Processes {
   }
 
   /// Throws `InputError` unless all processes have the same settings, program, processor and
-  /// kernels of our own, which round in other places than operators.
+  /// kernels of our own, which round in other places than operators and which a machine may lack.
   void check_equal(train::Pairs settings) {
     if (group_.size() == 1) return;
     settings.emplace_back("program", fingerprint("/proc/self/exe"));
     settings.emplace_back("processor", at::get_cpu_capability());
     settings.emplace_back(tensor::kernels_variable,
                           process_environment(tensor::kernels_variable).value_or(""));
+    settings.emplace_back("steps of Adam by",
+                          optim::AdamOnDevice::make(device_, {}) ? "own kernels" : "operators");
     experiment::check_equal(group_, settings);
   }
 
@@ -162,6 +167,7 @@ class Processes {
   }
 
   dist::Group group_;
+  c10::Device device_;
 };
 
 }  // namespace seqtrain::experiment
