@@ -365,6 +365,22 @@ TEST_F(TrainFlagsTest, TakeTheTargetsOfAModelOfSeveralAlone) {
             (std::vector<std::string>{"b", "a"}));
 }
 
+TEST_F(TrainFlagsTest, CountOnlyTheRecordsOfASplitWhoseNumbersAreComplete) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(
+      directory / "f.csv", "text,x,y,part\na,1,2,train\nb,1,2,dev\nc,1,,test\nd,,2,test\n");
+  const auto test_file = [&](std::vector<const char*> more) {
+    more.insert(more.end(), {"--model", directory.path().c_str(), "--train-file", file.c_str(),
+                             "--label-field", "x,y", "--split-field", "part", "--skip-unlabelled"});
+    return parsed(more).with_splits().test_file;
+  };
+  EXPECT_EQ(test_file({"--problem-type", "regression"}), "");
+  tests::write_file(directory / "config.json", R"({"problem_type": "regression"})");
+  EXPECT_EQ(test_file({}), "");
+  tests::write_file(directory / "config.json", "{}");
+  EXPECT_EQ(test_file({}), file.string());
+}
+
 TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {
   EXPECT_FALSE(parsed({}).keeps_checkpoints());
   EXPECT_FALSE(parsed({"--resume", "never"}).keeps_checkpoints());

@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -61,15 +62,20 @@ TEST(KCenter, IsEqualAtAnyNumberOfThreads) {
     }
     vectors.add(vector);
   }
-  std::vector<std::size_t> told;
-  const auto one = k_center(vectors, 40, 1, [&](std::size_t chosen) { told.push_back(chosen); });
-  EXPECT_EQ(told.size(), 40U);
-  EXPECT_EQ(told.back(), 40U);
+  const auto one = k_center(vectors, 40);
   const auto four = k_center(vectors, 40, 4);
   EXPECT_EQ(one.rows, four.rows);
   EXPECT_EQ(one.radius, four.radius);
   const auto fewer = k_center(vectors, 7, 2).rows;
   EXPECT_EQ(fewer, (std::vector<std::size_t>{one.rows.begin(), one.rows.begin() + 7}));
+}
+
+TEST(KCenter, TellsHowManyAreChosenOfThoseThatThereAre) {
+  VectorTable vectors;
+  for (const float number : {1.F, 2.F, 5.F}) vectors.add(std::vector{number});
+  std::vector<std::pair<std::size_t, std::size_t>> told;
+  (void)k_center(vectors, 100, 1, [&](auto chosen, auto of) { told.emplace_back(chosen, of); });
+  EXPECT_EQ(told, (std::vector<std::pair<std::size_t, std::size_t>>{{1, 3}, {2, 3}, {3, 3}}));
 }
 
 }  // namespace

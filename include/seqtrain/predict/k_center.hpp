@@ -127,15 +127,18 @@ struct Centers {
   double radius = 0;                   ///< each vector is at most so far from one of them
 };
 
+/// Hears how many vectors are chosen, and how many will be.
+using CentersProgress = std::function<void(std::size_t, std::size_t)>;
+
 /// Chooses at most `count` vectors so that no other is far from all of them: greedy k-center
 /// (Gonzalez 1985; Sener and Savarese 2018), whose radius is at most twice the best one. The first
 /// is the vector nearest the mean, so an outlier is not chosen for being one before any usual
 /// vector is; each further one is the farthest from those before it. So the first n of more are
 /// those for n. The result does not depend on the number of threads. `progress` hears how many are
-/// chosen, after each.
+/// chosen, after each, and how many will be.
 [[nodiscard]] inline Centers k_center(const VectorTable& vectors, std::size_t count,
                                       std::size_t threads = 1,
-                                      const std::function<void(std::size_t)>& progress = {}) {
+                                      const CentersProgress& progress = {}) {
   Centers centers;
   const std::size_t most = std::min(count, vectors.rows());
   if (most == 0) return centers;
@@ -144,7 +147,7 @@ struct Centers {
   while (centers.rows.size() < most) {
     centers.rows.push_back(next);
     next = distances.add(next);
-    if (progress) progress(centers.rows.size());
+    if (progress) progress(centers.rows.size(), most);
   }
   centers.radius = distances.distance(next);
   return centers;

@@ -127,7 +127,7 @@ struct DiverseOptions {
   std::size_t threads = 1;
   bool strict = false;  ///< true if the first wrong record is thrown
   std::function<void(const StreamProgress&)> progress = {};
-  std::function<void(std::size_t)> choosing = {};  ///< hears how many texts are chosen
+  CentersProgress choosing = {};
 };
 
 namespace detail {

@@ -132,8 +132,15 @@ SEQTRAIN_SEPARATE data::Labels TrainFlags::choose_labels(const data::JoinLabels&
 SEQTRAIN_SEPARATE TrainFlags TrainFlags::with_splits() const {
   TrainFlags flags = *this;
   if (split_field.empty()) return flags;
+  // Before the model is fetched, the flag alone tells the problem.
+  const auto file = std::filesystem::path{model} / "config.json";
+  std::error_code none_there;
+  const auto config = !model.empty() && std::filesystem::exists(file, none_there)
+                          ? json::Document::load(file)
+                          : json::Document::parse("{}", file.string());
   auto read = read_options();
   read.split_field = split_field;
+  read.problem_type = problem(config.root());
   const auto counts = data::count_splits(train_file, read);
   const auto count = [&](data::Split split) { return counts[static_cast<std::size_t>(split)]; };
   const auto demand = [&](bool good, const std::string& problem, const std::string& advice) {
