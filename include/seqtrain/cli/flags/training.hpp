@@ -239,9 +239,10 @@ struct TrainingFlags {
              "metric that decides which epoch is best: loss, accuracy, macro_f1, micro_f1 or the "
              "name of a metric of the program (default: accuracy; micro_f1 for multi-label "
              "classification; loss for regression)")
-        .add("greater-is-better", greater_is_better, {{"", {}}, {"true", true}, {"false", false}},
-             "whether a larger value is better (default: true unless the name ends in loss or is "
-             "perplexity or mean_squared_error)")
+        .add(
+            "greater-is-better", greater_is_better, {{"", {}}, {"true", true}, {"false", false}},
+            "whether a larger value is better (default: true unless the name is perplexity or ends "
+            "in loss, mean_squared_error or mean_absolute_error)")
         .add("on-nonfinite", on_nonfinite,
              {{"stop", train::OnNonfinite::stop}, {"skip", train::OnNonfinite::skip}},
              "what to do if a gradient is not finite: stop, or skip the step")
