@@ -94,7 +94,7 @@ function(seqtrain_compile_once name)
   endforeach()
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${sources})
   # The sources include much the same, so they are one file for the compiler.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   target_compile_definitions(${name} PUBLIC SEQTRAIN_SEPARATE_COMPILATION)
   target_link_libraries(${name} PUBLIC ${rooms} PRIVATE seqtrain::developer)
   if(loops)

@@ -22,12 +22,13 @@ struct PeftName {
                                                          std::span<const PeftName> names) {
   std::vector<std::string> result{layer};
   for (const auto& [in_files, in_class] : names) {
+    const std::string words = std::string{"."}.append(in_files) + ".";
     std::vector<std::string> renamed;
     for (const std::string& name : result) {
-      const auto dot = (name + ".").find("." + std::string{in_files} + ".");
-      for (const std::string_view words : in_class) {
-        if (words.empty() || dot == name.npos) continue;
-        renamed.emplace_back(name).replace(dot + 1, in_files.size(), words);
+      const auto dot = (name + ".").find(words);
+      for (const std::string_view part : in_class) {
+        if (part.empty() || dot == name.npos) continue;
+        renamed.emplace_back(name).replace(dot + 1, in_files.size(), part);
       }
       if (dot == name.npos) renamed.push_back(name);
     }
