@@ -315,7 +315,7 @@ tell_end() {
     local table="trials.id,trials.state,trials.finalMeasurement.metrics[0].value:label=ACCURACY"
     table+=",trials.parameters.map().format('{0}={1}',parameterId,value).list():label=PARAMETERS"
     run gcloud ai hp-tuning-jobs describe "$JOB" --flatten='trials[]' --format="table($table)"
-    note "Fine-tuned models: $JOB_DIR/TRIAL/model/model_DATE/model"
+    note "Fine-tuned model: $JOB_DIR/TRIAL/model"
   else
     note "Fine-tuned model: $JOB_DIR"
   fi
