@@ -209,6 +209,21 @@ TEST_F(SavedAdapter, OfAHugeMapIsRefusedBeforeItIsMerged) {
       << problem();
 }
 
+TEST_F(SavedAdapter, OfANormIsRefusedByItsNameInPeft) {
+  const auto base = tests::small_model("nomic_bert").directory();
+  const auto made = load_classifier(base, {.lora = LoRA{.rank = 2}});
+  const std::vector<float> numbers(32, 0.5F);
+  const auto bytes = std::as_bytes(std::span{numbers});
+  const std::string norm = "nomic_bert.layers.0.norm1.";
+  weights::write_adapter(directory_.path(), made.adapter_config(),
+                         std::vector<weights::TensorView>{
+                             {.name = norm + "lora_A.weight", .shape = {2, 16}, .bytes = bytes},
+                             {.name = norm + "lora_B.weight", .shape = {16, 2}, .bytes = bytes}});
+  const auto problem =
+      tests::problem_of([&] { (void)load_classifier(directory_.path(), {}, base); });
+  EXPECT_NE(problem.find("has no place in the model"), std::string::npos) << problem;
+}
+
 /// PEFT writes no config.json. The head then tells the number of labels.
 TEST_F(SavedAdapter, WithoutAConfigTakesTheLabelsOfItsHead) {
   const auto labels_with = [&](std::vector<std::string> labels) {

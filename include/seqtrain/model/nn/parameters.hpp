@@ -335,7 +335,7 @@ class ParameterMaker {
   LowRank stored_low_rank(const std::string& map, at::IntArrayRef shape) {
     const auto names = weights::peft_names(map, options_.peft_names);
     LowRank whole = stored_part(map, shape);
-    if (whole.a.defined() || names.front() == map) return whole;
+    if (whole.a.defined() || names.front() == map || shape.size() != 2) return whole;
     const std::int64_t outputs = shape[0] / std::ssize(names);
     std::vector<LowRank> parts;
     std::int64_t rank = 0;
