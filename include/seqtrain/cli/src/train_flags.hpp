@@ -107,11 +107,19 @@ SEQTRAIN_SEPARATE void TrainFlags::validate() const {
           "muon steps the encoder's matrices, which --freeze-encoder does not train");
 }
 
+namespace detail {
+
+/// Returns the settings of a model, or none if no model is named.
+inline json::Document config_of(const std::filesystem::path& model) {
+  const auto file = model / "config.json";
+  return model.empty() ? json::Document::parse("{}", file.string()) : json::Document::load(file);
+}
+
+}  // namespace detail
+
 SEQTRAIN_SEPARATE data::Labels TrainFlags::choose_labels(const data::JoinLabels& join) const {
   if (has_no_labels()) return data::Labels::none();
-  const auto file = std::filesystem::path{model} / "config.json";
-  const auto config =
-      model.empty() ? json::Document::parse("{}", file.string()) : json::Document::load(file);
+  const auto config = detail::config_of(model);
   auto options = read_options();
   options.label_optional = !teacher.empty();
   options.problem_type = problem(config.root());
@@ -133,11 +141,10 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::with_splits() const {
   TrainFlags flags = *this;
   if (split_field.empty()) return flags;
   // Before the model is fetched, the flag alone tells the problem.
-  const auto file = std::filesystem::path{model} / "config.json";
   std::error_code none_there;
-  const auto config = !model.empty() && std::filesystem::exists(file, none_there)
-                          ? json::Document::load(file)
-                          : json::Document::parse("{}", file.string());
+  const bool is_there =
+      std::filesystem::exists(std::filesystem::path{model} / "config.json", none_there);
+  const auto config = detail::config_of(is_there ? model : "");
   auto read = read_options();
   read.split_field = split_field;
   read.problem_type = problem(config.root());
