@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
 shift
-# The preset `checks` builds and runs more in the folder of `dev`. Headers may include others than before, so they are
-# grouped again.
-[[ $preset != checks ]] || cmake --preset dev
+# The presets `checks` and `long` build and run more in the folder of `dev`. Headers may include others than before, so
+# they are grouped again.
+[[ ! $preset =~ ^(checks|long)$ ]] || cmake --preset dev
 if ! tools/build.sh "$preset"; then
   echo "The build of $preset failed."
   echo "0 passed, 1 failed"
