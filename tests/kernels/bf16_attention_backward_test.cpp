@@ -17,15 +17,19 @@
 namespace seqtrain::kernels {
 namespace {
 
-/// One head and the gradient of its result, in bfloat16 and the same numbers in fp32.
+/// Heads with the same keys and the gradient of their results, in bfloat16 and the same numbers in
+/// fp32.
 struct BackwardProblem {
   std::size_t length, queries, size;
   HashDropout dropout = {};
   std::size_t sliding_window = no_sliding_window;
   bool has_bias = false;
-  std::size_t ld = 3 * size + 2;
+  bool causal = false;
+  std::size_t sharing = 1;
+  std::size_t width = sharing * size;
+  std::size_t ld = width + 2 * size + 2;
   std::vector<Bf16> qkv = noise(1, length* ld);
-  std::vector<Bf16> d_out = noise(2, queries* size);
+  std::vector<Bf16> d_out = noise(2, queries* width);
   std::vector<float> bias = wide(noise(3, 2 * length));
 
   static std::vector<Bf16> noise(std::uint64_t seed, std::size_t count) {
@@ -52,8 +56,8 @@ struct BackwardProblem {
     std::vector<T> result(in_place ? 0 : length * ld);
     T* const d_q = in_place ? numbers.data() : result.data();
     const AttentionHead<T> head{.q = numbers.data(),
-                                .k = numbers.data() + size,
-                                .v = numbers.data() + 2 * size,
+                                .k = numbers.data() + width,
+                                .v = numbers.data() + width + size,
                                 .ld = ld,
                                 .queries = queries,
                                 .length = length,
@@ -63,10 +67,12 @@ struct BackwardProblem {
                                 .sliding_window = sliding_window,
                                 .bias = has_bias ? bias.data() + length - 1 : nullptr,
                                 .d_bias = has_bias ? d_bias.data() + length - 1 : nullptr,
+                                .causal = causal,
+                                .sharing = sharing,
                                 .by_tiles = by_tiles};
     const std::size_t floats = AttentionScratch::floats(length, size, sliding_window);
     std::vector<float> memory(floats + 1'000, 0.5F);
-    backward(head, g.data(), size, d_q, d_q + size, d_q + 2 * size,
+    backward(head, g.data(), width, d_q, d_q + width, d_q + width + size,
              AttentionScratch{memory.data()});
     EXPECT_TRUE(std::all_of(memory.begin() + static_cast<std::ptrdiff_t>(floats), memory.end(),
                             [](float value) { return value == 0.5F; }));
@@ -122,8 +128,8 @@ TEST_P(Bf16AttentionBackward, GradientsMayReplaceTheirArguments) {
   const auto apart = problem.by_bf16(false), in_place = problem.by_bf16(false, true);
   for (std::size_t i = 0; i < apart.size(); ++i) {
     const std::size_t row = i / problem.ld, column = i % problem.ld;
-    const bool is_query = column < problem.size && row >= problem.queries;
-    const bool is_gap = column >= 3 * problem.size;
+    const bool is_query = column < problem.width && row >= problem.queries;
+    const bool is_gap = column >= problem.width + 2 * problem.size;
     if (row < problem.length && (is_query || is_gap)) continue;  // not written
     ASSERT_EQ(in_place[i].bits, apart[i].bits) << "row " << row << ", column " << column;
   }
@@ -142,6 +148,13 @@ INSTANTIATE_TEST_SUITE_P(
                     BackwardProblem{200, 200, 64, {9, 0.1}, 64},
                     BackwardProblem{60, 60, 32, {9, 0.1}, no_sliding_window, true},
                     BackwardProblem{160, 160, 32, {}, 20, true}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfDecoders, Bf16AttentionBackward,
+    testing::Values(BackwardProblem{40, 40, 32, {9, 0.2}, no_sliding_window, false, true},
+                    BackwardProblem{300, 300, 64, {}, no_sliding_window, false, true, 2},
+                    BackwardProblem{150, 150, 32, {9, 0.1}, 20, false, true, 4},
+                    BackwardProblem{70, 70, 64, {9, 0.3}, no_sliding_window, false, false, 3}));
 
 }  // namespace
 }  // namespace seqtrain::kernels

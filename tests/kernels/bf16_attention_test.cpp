@@ -157,6 +157,23 @@ TEST_F(Bf16Attention, TakesWindowsAndWhatBelongsToDistances) {
   }
 }
 
+TEST_F(Bf16Attention, ReadsNoLaterKeysOfDecoders) {
+  for (const std::size_t sliding_window : {std::size_t{20}, no_sliding_window}) {
+    const Bf16Problem problem{300, 32};
+    AttentionHead<Bf16> head = problem.head(problem.length);
+    head.causal = true;
+    head.sliding_window = sliding_window;
+    std::vector<float> memory(AttentionScratch::floats(problem.length, problem.size) + lanes);
+    std::vector<Bf16> out(problem.length * problem.size), expected(out.size());
+    attend_bf16(head, out.data(), problem.size, {memory.data()});
+    attend(head, expected.data(), problem.size, {memory.data()});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      ASSERT_NEAR(to_float(out[i]), to_float(expected[i]), 2 * 0.004 + 0.008)
+          << "window " << sliding_window << ", number " << i;
+    }
+  }
+}
+
 TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
   for (const bool by_tiles : {false, true}) {
     if (by_tiles && !tests::may_use_tiles()) continue;

@@ -45,72 +45,86 @@ SEQTRAIN_INLINE void score_gradient(const float* exponentials, float inverse, fl
   }
 }
 
+/// Computes the gradients of a block of a head's queries: writes those of q to `d_q`, and adds
+/// those of k and v to `k_sums` and `v_sums` [length, size].
+inline void add_bf16_gradients(const AttentionHead<Bf16>& head, const QueryBlock& block,
+                               const Bf16* d_out, std::size_t ld_out, Bf16* d_q, float* k_sums,
+                               float* v_sums, AttentionScratch memory) {
+  const std::size_t size = head.size;
+  Bf16Block matrices{head, block, memory};
+  const std::size_t keys = matrices.keys(), queries = matrices.queries(), ld = matrices.ld();
+  const Bf16* const q = matrices.rows_of_queries(head.q, head.ld);
+  const Bf16* const k = matrices.rows_of_keys(head.k);
+  const Bf16* const g = matrices.rows_of_queries(d_out, ld_out);
+  float* const p = matrices.scores(q, k);
+  float* const d = matrices.scores(g, matrices.rows_of_keys(head.v));
+  Bf16* const kept = matrices.take_bf16(queries * ld);
+  // The gradient of the scores times their scale, in the first halves of the rows of d.
+  Bf16* const d_scores = reinterpret_cast<Bf16*>(d);
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    const float scale = head.scale(), scale_left = head.bias == nullptr ? scale : 1;
+    for (std::size_t row = 0; row < block.queries; ++row) {
+      float* const p_row = p + row * ld;
+      float* const d_row = d + row * ld;
+      const KeysOfQuery of{head, block, row};
+      if (head.bias != nullptr) {
+        multiply_row<width>(p_row, scale, keys, p_row);
+        add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, p_row);
+      }
+      const float inverse = exponentials_row<width>(p_row, of.begin, of.end, keys, scale_left,
+                                                    HashDropout{}, 0, p_row);
+      score_gradient<width>(p_row, inverse, d_row, keys, head.dropout,
+                            dropout_index(head, block, row), kept + row * ld);
+      if (head.d_bias != nullptr) {
+        add_row<width>(d_row, block.keys, head.d_bias - static_cast<std::ptrdiff_t>(of.place));
+      }
+      multiply_row<width>(d_row, scale, keys, d_scores + 2 * row * ld);
+    }
+  });
+  for (std::size_t row = block.queries; row < queries; ++row) {
+    std::fill_n(kept + row * ld, keys, Bf16{});
+    std::fill_n(d_scores + 2 * row * ld, keys, Bf16{});
+  }
+  float* const result = matrices.take(std::max(queries, keys) * size);
+  matrices.multiply(d_scores, 2 * ld, block.queries, block.keys, matrices.pack(k, keys), size,
+                    result, size);
+  convert(result, size, d_q + block.first * head.ld, head.ld, block.queries, size);
+  Bf16* const transposed = matrices.take_bf16(queries * keys);
+  const auto add_product = [&](const Bf16* of_scores, std::size_t apart, const Bf16* rows,
+                               float* sums) {
+    transpose_and_sum(of_scores, apart, queries, keys, transposed, result);  // sums do not matter
+    matrices.multiply(transposed, queries, block.keys, block.queries, matrices.pack(rows, queries),
+                      size, result, size);
+    add(result, size, sums + block.first_key * size, size, block.keys, size);
+  };
+  add_product(d_scores, 2 * ld, q, k_sums);
+  add_product(kept, ld, g, v_sums);
+}
+
 }  // namespace detail
 
 /// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)`, nothing is added
-/// to the scores but a bias and no other head has the keys, it multiplies bfloat16 numbers, with
-/// sums in fp32.
+/// to the scores but a bias, it multiplies bfloat16 numbers, with sums in fp32.
 inline void attend_bf16_backward(const AttentionHead<Bf16>& head, const Bf16* d_out,
                                  std::size_t ld_out, Bf16* d_q, Bf16* d_k, Bf16* d_v,
                                  AttentionScratch memory) {
   const std::size_t size = head.size;
-  if (!has_bf16_attention(size) || head.vectors.any() || head.sharing > 1) {
+  if (!has_bf16_attention(size) || head.vectors.any()) {
     return attend_backward(head, d_out, ld_out, d_q, d_k, d_v, memory);
   }
   AttentionScratch rest = memory;
   float* const k_sums = rest.take(head.length * size);
   float* const v_sums = rest.take(head.length * size);
   std::fill_n(k_sums, 2 * head.length * size, 0.0F);
-  for_each_query_block(head, [&](const QueryBlock& block) {
-    detail::Bf16Block matrices{head, block, rest};
-    const std::size_t keys = matrices.keys(), queries = matrices.queries(), ld = matrices.ld();
-    const Bf16* const q = matrices.rows_of_queries(head.q, head.ld);
-    const Bf16* const k = matrices.rows_of_keys(head.k);
-    const Bf16* const g = matrices.rows_of_queries(d_out, ld_out);
-    float* const p = matrices.scores(q, k);
-    float* const d = matrices.scores(g, matrices.rows_of_keys(head.v));
-    Bf16* const kept = matrices.take_bf16(queries * ld);
-    // The gradient of the scores times their scale, in the first halves of the rows of d.
-    Bf16* const d_scores = reinterpret_cast<Bf16*>(d);
-    vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-      const float scale = head.scale(), scale_left = head.bias == nullptr ? scale : 1;
-      for (std::size_t row = 0; row < block.queries; ++row) {
-        float* const p_row = p + row * ld;
-        float* const d_row = d + row * ld;
-        const KeysOfQuery of{head, block, row};
-        if (head.bias != nullptr) {
-          detail::multiply_row<width>(p_row, scale, keys, p_row);
-          add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, p_row);
-        }
-        const float inverse = detail::exponentials_row<width>(p_row, of.begin, of.end, keys,
-                                                              scale_left, HashDropout{}, 0, p_row);
-        detail::score_gradient<width>(p_row, inverse, d_row, keys, head.dropout,
-                                      dropout_index(head, block, row), kept + row * ld);
-        if (head.d_bias != nullptr) {
-          add_row<width>(d_row, block.keys, head.d_bias - static_cast<std::ptrdiff_t>(of.place));
-        }
-        detail::multiply_row<width>(d_row, scale, keys, d_scores + 2 * row * ld);
-      }
+  AttentionHead<Bf16> one = head;
+  for (std::size_t i = 0; i < head.sharing; ++i) {
+    for_each_query_block(one, [&](const QueryBlock& block) {
+      detail::add_bf16_gradients(one, block, d_out + i * size, ld_out, d_q + i * size, k_sums,
+                                 v_sums, rest);
     });
-    for (std::size_t row = block.queries; row < queries; ++row) {
-      std::fill_n(kept + row * ld, keys, Bf16{});
-      std::fill_n(d_scores + 2 * row * ld, keys, Bf16{});
-    }
-    float* const result = matrices.take(std::max(queries, keys) * size);
-    matrices.multiply(d_scores, 2 * ld, block.queries, block.keys, matrices.pack(k, keys), size,
-                      result, size);
-    convert(result, size, d_q + block.first * head.ld, head.ld, block.queries, size);
-    Bf16* const transposed = matrices.take_bf16(queries * keys);
-    const auto add_product = [&](const Bf16* of_scores, std::size_t apart, const Bf16* rows,
-                                 float* sums) {
-      transpose_and_sum(of_scores, apart, queries, keys, transposed, result);  // sums do not matter
-      matrices.multiply(transposed, queries, block.keys, block.queries,
-                        matrices.pack(rows, queries), size, result, size);
-      add(result, size, sums + block.first_key * size, size, block.keys, size);
-    };
-    add_product(d_scores, 2 * ld, q, k_sums);
-    add_product(kept, ld, g, v_sums);
-  });
+    one.q += size;
+    one.first += static_cast<std::uint32_t>(head.length * head.length);
+  }
   convert(k_sums, size, d_k, head.ld, head.length, size);
   convert(v_sums, size, d_v, head.ld, head.length, size);
 }

@@ -413,9 +413,16 @@ class Layer : public LayerTraits {
     }
   }
 
+  /// Tells whether attention multiplies bfloat16 numbers, which have no kernel for capped scores.
+  [[nodiscard]] static bool multiplies_bf16(const kernels::AttentionHead<T>& view) {
+    return view.cap == 0 && kernels::has_bf16_attention(view.size);
+  }
+
   void attend(const kernels::AttentionHead<T>& view, T* to, const Scratch<T>& scratch) const {
     if constexpr (std::is_same_v<T, Bf16>) {
-      if (view.by_tiles) return kernels::attend_bf16(view, to, context_size(), {scratch.attention});
+      if (multiplies_bf16(view)) {
+        return kernels::attend_bf16(view, to, context_size(), {scratch.attention});
+      }
     }
     kernels::attend(view, to, context_size(), {scratch.attention});
   }
@@ -423,7 +430,7 @@ class Layer : public LayerTraits {
   void attend_backward(const kernels::AttentionHead<T>& view, const T* d, const HeadRows& to,
                        const Scratch<T>& scratch) const {
     if constexpr (std::is_same_v<T, Bf16>) {
-      if (view.by_tiles) {
+      if (multiplies_bf16(view)) {
         return kernels::attend_bf16_backward(view, d, context_size(), to.q, to.k, to.v,
                                              {scratch.attention});
       }
@@ -456,7 +463,7 @@ class Layer : public LayerTraits {
             .cap = static_cast<float>(score_cap),
             .causal = causal,
             .sharing = sharing(),
-            .by_tiles = has_tiles() && score_cap == 0};
+            .by_tiles = has_tiles()};
   }
 
   [[nodiscard]] static Product<T> forward(const PackedLinear<T>& linear, const T* x,
