@@ -132,7 +132,7 @@ struct TileGuard {
 /// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). Without tiles and
 /// without products of its own it uses oneDNN's batch-reduced product, which keeps a kernel for
 /// each shape that it has met, so m is divided into blocks. k is divided into blocks whose part of
-/// b stays in the first-level cache.
+/// b stays in the second-level cache.
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
                     float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {
@@ -150,7 +150,7 @@ void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, 
         scratch.reserve(kernels::float_product::scratch<T>(m, columns)));
   }
   constexpr std::size_t m_block = sizeof(T) == sizeof(Bf16) ? 256 : 64;
-  constexpr std::size_t k_block = sizeof(T) == sizeof(Bf16) ? 768 : 128;
+  constexpr std::size_t k_block = sizeof(T) == sizeof(Bf16) ? 768 : 384;
   const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
   for (std::size_t row = 0; row < m; row += m_block) {
     for (std::size_t i = 0; i < k; i += k_block) {
