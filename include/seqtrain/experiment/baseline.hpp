@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <seqtrain/baseline/scores.hpp>
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/experiment/simple_models.hpp>
 #include <seqtrain/experiment/teacher.hpp>
@@ -30,13 +31,16 @@ namespace seqtrain::experiment {
                        .file = examples.dev_file,
                        .read = examples.dev_read,
                        .rows = examples.dev_rows};
-  const auto made = train_simple_models(train, dev, run.labels,
-                                        {.class_weights = std::move(class_weights),
-                                         .threads = static_cast<std::size_t>(flags.threads),
-                                         .stop = std::move(stop)});
+  auto made = train_simple_models(train, dev, run.labels,
+                                  {.class_weights = std::move(class_weights),
+                                   .threads = static_cast<std::size_t>(flags.threads),
+                                   .stop = std::move(stop)});
   if (!made) return {};
-  program.log.info(describe(made->scores));
-  return made->scores;
+  auto scores = std::move(made->scores);
+  program.log.info(describe(scores));
+  made.reset();
+  return_freed_memory();  // training takes it, so the baseline adds nothing to the run's peak
+  return scores;
 }
 
 }  // namespace seqtrain::experiment

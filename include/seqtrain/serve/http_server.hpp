@@ -21,10 +21,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <malloc.h>
 #include <sys/resource.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/serve/http_connection.hpp>
 #include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/responder.hpp>
@@ -284,9 +284,7 @@ class HttpServer {
     peak_ = std::max(peak_, now);
     if (peak_ - now < std::max(much, peak_ / 2)) return;
     peak_ = now;
-#ifdef __GLIBC__
-    ::malloc_trim(0);
-#endif
+    return_freed_memory();
   }
 
   [[nodiscard]] std::vector<std::shared_ptr<HttpConnection>> connections() const {

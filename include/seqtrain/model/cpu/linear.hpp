@@ -9,6 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
@@ -194,12 +195,14 @@ void pack_weights(std::span<Map* const> maps, bool always) {
   for (Map* const map : maps) map->end_packing();
 }
 
-/// Packs the weights of linear layers for the last time and frees them, one layer after another.
+/// Packs the weights of linear layers for the last time and frees them, one layer after another, so
+/// that there is never memory for all of both.
 template <class Map>
 void keep_packed_only(std::span<Map* const> maps) {
   for (Map* const& map : maps) {
     pack_weights(std::span<Map* const>{&map, 1}, false);
     map->forget_weights();
+    return_freed_memory();
   }
 }
 
