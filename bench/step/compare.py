@@ -20,13 +20,18 @@ here = pathlib.Path(__file__).resolve().parent
 root = here.parent.parent
 
 
+def adapters(given):
+    """Returns both programs' flags of adapters."""
+    return ["--lora-rank", str(given.lora_rank), "--lora-target", given.lora_target] if given.lora_rank else []
+
+
 def seqtrain(given, batch_size, precision):
     with tempfile.TemporaryDirectory() as run:
         subprocess.run([
             root / "build/release/examples/mnli", "--model", given.model, "--train-file", given.train_file,
             "--dev-file", given.dev_file, "--batch-size", str(batch_size), "--max-steps", str(given.max_steps),
             "--threads", str(given.threads), "--max-length", str(given.max_length),
-            "--precision", precision, "--output-dir", run + "/run"],
+            "--precision", precision, "--output-dir", run + "/run", *adapters(given)],
             check=True, stdout=subprocess.DEVNULL)
         metrics = json.loads(pathlib.Path(run, "run/metrics.json").read_text())
         log = [json.loads(line) for line in open(run + "/run/train_log.jsonl", encoding="utf-8")]
@@ -41,7 +46,7 @@ def peer(given, batch_size, mode):
         given.python, here / "peer.py", "--model", given.model, "--train-file", given.train_file,
         "--dev-file", given.dev_file, "--mode", mode, "--batch-size", str(batch_size),
         "--max-steps", str(given.peer_steps), "--threads", str(given.threads),
-        "--max-length", str(given.max_length)],
+        "--max-length", str(given.max_length), *adapters(given)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         print(f"Trainer, {mode}, has no figures: {(done.stderr.splitlines() or ['it ended'])[-1]}", file=sys.stderr)
@@ -63,6 +68,8 @@ def main():
     parser.add_argument("--peer-steps", type=int, default=30)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--max-length", type=int, default=512)
+    parser.add_argument("--lora-rank", type=int, default=0, help="train adapters; the peer is peft")
+    parser.add_argument("--lora-target", default="q_proj,v_proj")
     given = parser.parse_args()
     print("| batch | program | examples/s | evaluated/s | memory, MiB |\n|---|---|---|---|---|")
     for batch_size in given.batch_sizes:

@@ -5,7 +5,7 @@
 
 DIR has a folder with a tokenizer for each family, under the names in FAMILIES. The shape is that of
 all-MiniLM-L6-v2: 6 layers of 384, 12 heads, 1,536 in the feed-forward network (576 and gates in
-ModernBERT's, 1,024 and gates in Nomic BERT's); with --base it is that of the family's published
+ModernBERT's, 1,024 and gates in Nomic BERT's; Qwen3 has 8 layers of 512); with --base it is that of the family's published
 base model. Needs transformers.
 """
 import argparse
@@ -32,6 +32,8 @@ FAMILIES = {
                    {"intermediate_size": 576, "classifier_pooling": "mean"}),
     "nomic_bert": ("nomic_bert", "bert-base-uncased", 0, {"intermediate_size": 1024}),
     "gpt2": ("gpt2", "roberta-base", 1, {}),
+    "qwen3": ("qwen3", "roberta-base", 1, {"hidden_size": 512, "num_hidden_layers": 8, "num_attention_heads": 8,
+                                           "num_key_value_heads": 4, "head_dim": 64, "intermediate_size": 1536}),
     "deberta-v3": ("deberta-v2", "deberta-v3", 0, DISTANCES),
 }
 SMALL = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12,
@@ -39,7 +41,9 @@ SMALL = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12,
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
         "intermediate_size": 3072}
 OWN_BASE = {"distilbert": {"num_hidden_layers": 6}, "electra": {"embedding_size": 768},
-            "modernbert": {"num_hidden_layers": 22, "intermediate_size": 1152}}
+            "modernbert": {"num_hidden_layers": 22, "intermediate_size": 1152},
+            "qwen3": {"hidden_size": 1024, "num_hidden_layers": 28, "num_attention_heads": 16,
+                      "num_key_value_heads": 8, "head_dim": 128}}
 DISTILBERT_KEYS = {"hidden_size": "dim", "num_hidden_layers": "n_layers",
                    "num_attention_heads": "n_heads", "intermediate_size": "hidden_dim"}
 SPECIAL = {"bert": ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"),
@@ -79,7 +83,7 @@ def main():
             **{keys.get(key, key): value for key, value in settings.items()}))
         out = given.out / name
         model.save_pretrained(out)
-        write_tokenizer(source, out, "roberta" if name in ("mpnet", "xlm-roberta", "gpt2") else "bert")
+        write_tokenizer(source, out, "roberta" if name in ("mpnet", "xlm-roberta", "gpt2", "qwen3") else "bert")
         print(out, f"{sum(p.numel() for p in model.parameters()) / 1e6:.1f} million parameters")
 
 

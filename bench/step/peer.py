@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fine-tunes and evaluates with Hugging Face's Trainer, for compare.py; needs transformers and accelerate.
+"""Fine-tunes and evaluates with Hugging Face's Trainer, for compare.py; needs transformers and accelerate, and peft
+for adapters.
 
 Prints one JSON object on the last line: examples a second in training, after the first steps and without those
 that compile, and in evaluation, the process's highest memory in MiB, and the versions.
@@ -22,7 +23,9 @@ NAMES = {"entailment": 0, "neutral": 1, "contradiction": 2}
 # program for all widths (dynamic) or as one for each multiple of 32 (fixed).
 MODES = {"plain": {}, "grouped": {"train_sampling_strategy": "group_by_length"},
          "tuned": {"train_sampling_strategy": "group_by_length", "bf16": True}}
-MODES |= {"compiled-dynamic": {**MODES["tuned"], "torch_compile": True},
+# in-bf16: weights and adapters in bf16 without autocast, as people train adapters of decoders
+MODES |= {"in-bf16": MODES["grouped"],
+          "compiled-dynamic": {**MODES["tuned"], "torch_compile": True},
           "compiled-fixed": {**MODES["tuned"], "torch_compile": True}}
 
 
@@ -56,6 +59,17 @@ def compiled_graphs():
     return torch._dynamo.utils.counters["stats"]["unique_graphs"]
 
 
+def load(given):
+    """Returns the model, with adapters if they were asked for."""
+    dtype = torch.bfloat16 if given.mode == "in-bf16" else torch.float32
+    model = AutoModelForSequenceClassification.from_pretrained(given.model, num_labels=3, dtype=dtype)
+    if given.lora_rank:
+        from peft import LoraConfig, TaskType, get_peft_model
+        model = get_peft_model(model, LoraConfig(task_type=TaskType.SEQ_CLS, r=given.lora_rank,
+                                                 target_modules=given.lora_target.split(",")))
+    return model
+
+
 def prepare(mode):
     """Returns what the mode asks of the collator."""
     if not mode.startswith("compiled"):
@@ -75,12 +89,13 @@ def main():
     parser.add_argument("--max-steps", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--max-length", type=int, required=True)
+    parser.add_argument("--lora-rank", type=int, default=0)
+    parser.add_argument("--lora-target")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     tokenizer = AutoTokenizer.from_pretrained(given.model)
     tokenizer.backend_tokenizer.no_padding()
-    model = AutoModelForSequenceClassification.from_pretrained(given.model, num_labels=3,
-                                                               dtype=torch.float32)
+    model = load(given)
     warmup = max(1, given.max_steps // 6)
     clock = Clock(warmup)
     trainer = Trainer(
