@@ -85,7 +85,7 @@ def main():
                 continue
             median = {key: statistics.median(f[key] for f in figures)
                       for key in ("train", "evaluate", "mebibytes")}
-            print(f"| {batch_size} | {name} | {median['train']:.1f} | {median['evaluate']:.0f} | "
+            print(f"| {batch_size} | {name} | {median['train']:.2f} | {median['evaluate']:.2f} | "
                   f"{median['mebibytes']:.0f} |", flush=True)
 
 

@@ -257,8 +257,8 @@ TEST(DropoutOfAdapters, IsOneOfItsRowsAndItsSite) {
     memory.site = site;
     memory.row = row;
     at::Tensor to = at::empty({static_cast<std::int64_t>(count), size});
-    cpu::Product<float>{pass, linear, ones.const_data_ptr<float>(), count,
-                        memory}(to.mutable_data_ptr<float>());
+    cpu::Product<float>{pass, linear, ones.const_data_ptr<float>(), count, memory}(
+        {}, to.mutable_data_ptr<float>());
     return to;
   };
   const at::Tensor dropped = product(cpu::Pass::forward, 7, 0, rows);

@@ -121,7 +121,7 @@ class DistanceVectors {
       const T* const gradient = d_output + task * unit * map.out();
       float* const to = d_input + task * unit * hidden();
       reduced_[worker].drop_at(adapters_[layer], task * unit);
-      Product<T>{Pass::backward, map, gradient, unit, reduced_[worker]}(to);
+      Product<T>{Pass::backward, map, gradient, unit, reduced_[worker]}({}, to);
     });
     kernels::drop(d_input, 0, dropout_[layer], 0, 0, d_input, 0, 1, count_ * hidden());
     kernels::add(d_input, hidden(), d_embedded_.data(), hidden(), count_, hidden());
@@ -191,7 +191,7 @@ class DistanceVectors {
     std::fill_n(input + count_ * hidden(), (padded() - count_) * hidden(), T{});
     float* const mapped = memory.reserve(padded() * map.out());
     reduced.drop_at(adapters_[layer], 0);
-    Product<T>{Pass::forward, map, input, padded(), reduced}(mapped);
+    Product<T>{Pass::forward, map, input, padded(), reduced}({}, mapped);
     kernels::add_bias(mapped, map.out(), map.bias(), mapped, map.out(), padded(), map.out());
     if (parts_.has_queries) {
       lay_out(mapped, map.out(), false, scale_, keep, to.queries, to.queries_transposed);

@@ -166,7 +166,7 @@ class EmbeddingStage {
     const std::size_t ld = hidden();
     scratch.reduced->drop_at(adapters_, row);
     Product<T>{Pass::forward, *projection_, embedded, count, *scratch.reduced}.each(
-        scratch.block, [&](std::size_t column, const float* block) {
+        scratch.blocks, [&](std::size_t column, const float* block) {
           const float* const bias = projection_->bias() + column;
           kernels::add_bias(block, panel, bias, x + column, ld, count, panel);
           kernels::convert(x + column, ld, input + column, ld, count, panel);
@@ -180,7 +180,7 @@ class EmbeddingStage {
     kernels::convert(gradient, ld, d_projected, ld, count, ld);
     scratch.reduced->drop_at(adapters_, row);
     Product<T>{Pass::backward, *projection_, d_projected, count, *scratch.reduced}.each(
-        scratch.block, [&](std::size_t column, const float* block) {
+        scratch.blocks, [&](std::size_t column, const float* block) {
           kernels::convert(block, panel, sums + column, size(), count, panel);
         });
   }

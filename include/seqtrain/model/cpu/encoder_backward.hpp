@@ -63,31 +63,30 @@ void Encoder<T>::backward_by_steps() {
     if (vectors_) vectors_->backward(step, weight_gradients_);
   };
   for_each_run(
-      [&](const Run& run, std::size_t worker) { begin_backward(run, scratch_.of(worker)); });
+      [&](const Run& run, std::size_t worker) { begin_backward(run, scratch_of(worker)); });
   if (takes_first_tokens()) end_step(steps() - 1);
   for (std::size_t i = full_steps(); i-- > 0;) {
     if (has_few_runs()) {
       backward_step_by_heads(i);
     } else {
       for_each_run(
-          [&](const Run& run, std::size_t worker) { backward_step(i, run, scratch_.of(worker)); });
+          [&](const Run& run, std::size_t worker) { backward_step(i, run, scratch_of(worker)); });
     }
     end_step(i);
   }
   if (vectors_) vectors_->end_backward();
-  for_each_run([&](const Run& run, std::size_t worker) { end_backward(run, scratch_.of(worker)); });
+  for_each_run([&](const Run& run, std::size_t worker) { end_backward(run, scratch_of(worker)); });
 }
 
 template <class T>
 void Encoder<T>::backward_step_by_heads(std::size_t step) {
   for_each_run(
-      [&](const Run& run, std::size_t worker) { finish_backward(step, run, scratch_.of(worker)); });
+      [&](const Run& run, std::size_t worker) { finish_backward(step, run, scratch_of(worker)); });
   for_each_head(step, [&](std::size_t run, std::size_t head, std::size_t worker) {
     attend_backward(step, runs_[run], head, scratch_.of(run).gradient, scratch_.of(worker));
   });
-  for_each_run([&](const Run& run, std::size_t worker) {
-    project_backward(step, run, scratch_.of(worker));
-  });
+  for_each_run(
+      [&](const Run& run, std::size_t worker) { project_backward(step, run, scratch_of(worker)); });
 }
 
 template <class T>

@@ -137,13 +137,13 @@ template <class T>
 void Encoder<T>::embed(const Run& run, std::size_t worker) {
   const std::size_t place = keeps_ ? run.row : worker * most_rows_;
   embeddings_.forward(run.row, run.rows, place, residual_of(run, worker),
-                      rows_of(0, run, worker).input, scratch_.of(worker));
+                      rows_of(0, run, worker).input, scratch_of(worker));
 }
 
 template <class T>
 void Encoder<T>::project(std::size_t step, const Run& run, std::size_t worker) const {
   const auto of_run = rows_of(step, run, worker);
-  const Scratch<T> scratch = scratch_.of(worker);
+  const Scratch<T> scratch = scratch_of(worker);
   scratch.reduced->drop_at(dropout_[step].adapters, run.row);
   layer(step).project(of_run, run.rows, scratch);
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
@@ -168,7 +168,7 @@ void Encoder<T>::attend(std::size_t step, const Run& run, const LayerRows<T>& of
 
 template <class T>
 void Encoder<T>::finish(std::size_t step, const Run& run, std::size_t worker) const {
-  const Scratch<T> scratch = scratch_.of(worker);
+  const Scratch<T> scratch = scratch_of(worker);
   T* const next = step + 1 < steps() ? rows_of(step + 1, run, worker).input : scratch.gradient;
   layer(step).finish(rows_of(step, run, worker), run.rows, dropout_[step], index_of(run.row),
                      residual_of(run, worker), next, scratch);
@@ -176,7 +176,7 @@ void Encoder<T>::finish(std::size_t step, const Run& run, std::size_t worker) co
 
 template <class T>
 void Encoder<T>::end_forward(const Run& run, std::size_t worker) {
-  const Scratch<T> scratch = scratch_.of(worker);
+  const Scratch<T> scratch = scratch_of(worker);
   const float* const x = residual_of(run, worker);
   if (takes_first_tokens()) {
     return attend_first_tokens(run, rows_of(steps() - 1, run, worker), x, scratch);

@@ -175,18 +175,19 @@ class Layer : public LayerTraits {
   void finish(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
               std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
     scratch.reduced->drop_at(dropout.adapters, first / hidden());
-    forward(attention_output, rows.context, count, scratch)(scratch.wide);
+    forward(attention_output, rows.context, count, scratch)(scratch.blocks, scratch.wide);
     end_of_attention(rows, dropout).forward(first, x, pre_norm, rows.middle, count, scratch);
     const auto gate_first =
         first / static_cast<std::uint32_t>(hidden()) * static_cast<std::uint32_t>(output.in());
     const Product<T> product = forward(intermediate, rows.middle, count, scratch);
-    for (std::size_t column = 0; column < output.in(); column += panel) {
+    scratch.blocks.each(output.in() / panel, [&](std::size_t index, float* block) {
+      const std::size_t column = index * panel;
       with_kernel<kernels::Gelu>(activation, [&]<class Act>(Act) {
         activate<Act>(product, rows, column, count, dropout.gates,
-                      gate_first + static_cast<std::uint32_t>(column), scratch);
+                      gate_first + static_cast<std::uint32_t>(column), block);
       });
-    }
-    forward(output, rows.active, count, scratch)(scratch.wide);
+    });
+    forward(output, rows.active, count, scratch)(scratch.blocks, scratch.wide);
     end_of_network(rows, dropout).forward(first, x, pre_norm, next, count, scratch);
   }
 
@@ -213,7 +214,7 @@ class Layer : public LayerTraits {
     const std::size_t inner = output.in();
     const std::size_t ld = intermediate.out();
     back(output, rows.normal2, count, scratch)
-        .each(scratch.block, [&](std::size_t column, const float* d_active) {
+        .each(scratch.blocks, [&](std::size_t column, const float* d_active) {
           kernels::multiply(d_active, panel, rows.factors + column, ld, count, panel);
           if (!gated) return;
           kernels::multiply(d_active, panel, rows.factors + inner + column, ld, count, panel);
@@ -221,7 +222,7 @@ class Layer : public LayerTraits {
     input_backward(intermediate, rows.factors, count, gradient, scratch);
     end_backward(0, end_of_attention(rows, dropout));
     back(attention_output, rows.normal1, count, scratch)
-        .each(scratch.block, [&](std::size_t column, const float* block) {
+        .each(scratch.blocks, [&](std::size_t column, const float* block) {
           kernels::convert(block, panel, d_context + column, context_size(), count, panel);
         });
   }
@@ -316,7 +317,7 @@ class Layer : public LayerTraits {
     const auto write = [&](std::size_t column, const float* block) {
       kernels::add_bias(block, panel, qkv.bias() + column, to + column, ld, count, panel);
     };
-    forward(qkv, input, count, scratch).each(scratch.block, write, columns);
+    forward(qkv, input, count, scratch).each(scratch.blocks, write, columns);
   }
 
   void rotate(const LayerRows<T>& rows, const AttentionCall& call, float sign) const {
@@ -476,11 +477,11 @@ class Layer : public LayerTraits {
   }
 
   /// Computes `panel` activations of each row from `column` on. `first` is the dropout's index of
-  /// the first one.
+  /// the first one, and `block` [2, count, panel] is scratch memory.
   template <class Act>
   void activate(const Product<T>& product, const LayerRows<T>& rows, std::size_t column,
                 std::size_t count, const kernels::HashDropout& dropout, std::uint32_t first,
-                const Scratch<T>& scratch) const {
+                float* block) const {
     const std::size_t inner = output.in();
     const std::size_t argument = (activates_second ? inner : 0) + column;
     const std::size_t gate = (activates_second ? 0 : inner) + column;
@@ -488,28 +489,29 @@ class Layer : public LayerTraits {
       return rows.factors == nullptr ? nullptr : rows.factors + from;
     };
     const float* const bias = intermediate.bias();
-    product(argument, scratch.block, panel);
+    product(argument, block, panel);
     if (!gated) {
-      return kernels::activate<Act>(scratch.block, panel, bias + argument, rows.active + column,
+      return kernels::activate<Act>(block, panel, bias + argument, rows.active + column,
                                     factors(argument), inner, count, panel);
     }
-    product(gate, scratch.wide, panel);  // [count, panel] of it
-    kernels::activate_gated<Act>(scratch.block, scratch.wide, panel, bias + argument, bias + gate,
-                                 dropout, first, rows.active + column, inner, factors(argument),
-                                 factors(gate), 2 * inner, count, panel);
+    float* const gates = block + count * panel;
+    product(gate, gates, panel);
+    kernels::activate_gated<Act>(block, gates, panel, bias + argument, bias + gate, dropout, first,
+                                 rows.active + column, inner, factors(argument), factors(gate),
+                                 2 * inner, count, panel);
   }
 
   /// Computes the gradient of a linear layer's input, given that of its output.
   void input_backward(const PackedLinear<T>& linear, const T* d_output, std::size_t count,
                       float* gradient, const Scratch<T>& scratch) const {
     if (!pre_norm) return add_to(gradient, linear, d_output, count, scratch);
-    back(linear, d_output, count, scratch)(scratch.wide);
+    back(linear, d_output, count, scratch)(scratch.blocks, scratch.wide);
   }
 
   void add_to(float* gradient, const PackedLinear<T>& linear, const T* d_output, std::size_t count,
               const Scratch<T>& scratch) const {
     back(linear, d_output, count, scratch)
-        .each(scratch.block, [&](std::size_t column, const float* block) {
+        .each(scratch.blocks, [&](std::size_t column, const float* block) {
           kernels::add(block, panel, gradient + column, hidden(), count, panel);
         });
   }

@@ -212,6 +212,24 @@ struct Columns {
   std::size_t end;
 };
 
+/// Scratch memory for panels of a product, [2, rows, panel]: that of one thread, or of each if all
+/// threads share the panels; none if a product writes to its place.
+struct PanelBlocks {
+  std::span<float* const> of_threads;
+
+  /// Calls use(index, block) for each index below the count. If the threads share the panels, it
+  /// must not be called in a task.
+  template <class Use>
+  void each(std::size_t count, const Use& use) const {
+    if (of_threads.size() > 1) {
+      return tensor::for_each_task(
+          count, [&](std::size_t index, std::size_t worker) { use(index, of_threads[worker]); });
+    }
+    float* const block = of_threads.empty() ? nullptr : of_threads[0];
+    for (std::size_t index = 0; index < count; ++index) use(index, block);
+  }
+};
+
 /// A product of rows with the weights of a linear layer, some columns at a time: x Wᵀ in the
 /// forward pass and, given the gradient of x Wᵀ, that of x in the backward pass. Adapters are
 /// included.
@@ -240,21 +258,23 @@ class Product {
   }
 
   /// Writes all columns.
-  void operator()(float* to) const {
+  void operator()(const PanelBlocks& blocks, float* to) const {
     const std::size_t columns = columns_of_all();
-    for (std::size_t column = 0; column < columns; column += panel) {
-      (*this)(column, to + column, columns);
-    }
+    blocks.each(columns / panel, [&](std::size_t index, float*) {
+      (*this)(index * panel, to + index * panel, columns);
+    });
   }
 
   /// Calls use(column, block) with [rows, panel] of the product, whose rows are `panel` apart.
   template <class Use>
-  void each(float* block, const Use& use, Columns columns = {0, ~std::size_t{0}}) const {
+  void each(const PanelBlocks& blocks, const Use& use,
+            Columns columns = {0, ~std::size_t{0}}) const {
     const std::size_t end = std::min(columns.end, columns_of_all());
-    for (std::size_t column = columns.first; column < end; column += panel) {
+    blocks.each((end - columns.first) / panel, [&](std::size_t index, float* block) {
+      const std::size_t column = columns.first + index * panel;
       (*this)(column, block, panel);
       use(column, block);
-    }
+    });
   }
 
  private:

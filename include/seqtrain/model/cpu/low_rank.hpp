@@ -30,7 +30,6 @@ struct ReducedRows {
   Buffer<float> sums;
   Buffer<T> rows;
   Buffer<T> dropped;
-  Buffer<float> block;
   std::uint64_t site = 0;  ///< a number of the seed, the batch and the step; 0 for no dropout
   std::size_t row = 0;     ///< number of the first row in its matrix
 
@@ -141,13 +140,14 @@ class LowRankMaps {
 
   /// Adds what the adapters give to `panel` columns of the result of a pass, from `column` on.
   void expand(Pass pass, const T* reduced, std::size_t rows, std::size_t column, float* to,
-              std::size_t ld, ReducedRows<T>& memory) const {
+              std::size_t ld, const ReducedRows<T>& memory) const {
+    thread_local Buffer<float> block;
     for (const Map& map : maps_) {
       const Side& side = map.side(pass == Pass::forward ? Pass::backward : Pass::forward);
       if (!side.has(column)) continue;
       const T* const factor = side.expand.data() + (column - side.begin) * map.depth;
       const auto dropout = map.dropout(pass == Pass::backward ? memory.site : 0);
-      float* const sum = dropout ? memory.block.reserve(rows * panel) : to;
+      float* const sum = dropout ? block.reserve(rows * panel) : to;
       multiply_panel(rows, map.depth, reduced + map.first, width_, factor, sum,
                      dropout ? panel : ld, !dropout);
       if (!dropout) continue;

@@ -117,8 +117,8 @@ class LayerMemory {
 /// A thread's scratch memory for one layer.
 template <class T>
 struct Scratch {
-  float* wide;       ///< [rows, hidden]
-  float* block;      ///< [rows, panel]
+  float* wide;  ///< [rows, hidden]
+  PanelBlocks blocks;
   T* gradient;       ///< [rows, widest], see `LayerShape::widest`
   float* attention;  ///< as kernels/attention.hpp asks for
   T* heads;          ///< queries, keys and values of heads with norms, see `Layer::normalized`
@@ -135,8 +135,10 @@ class ScratchMemory {
     rows_ = rows;
     hidden_ = shape.hidden;
     threads_.resize(workers);
+    blocks_.clear();
     for (auto& thread : threads_) {
-      thread.floats.reserve(rows * (hidden_ + panel) + attention);
+      float* const floats = thread.floats.reserve(rows * (hidden_ + 2 * panel) + attention);
+      blocks_.push_back(floats + rows * hidden_);
       thread.gradient.reserve(rows * shape.widest());
       thread.heads.reserve(heads);
     }
@@ -144,14 +146,19 @@ class ScratchMemory {
 
   /// Returns the memory of one thread.
   [[nodiscard]] Scratch<T> of(std::size_t worker) const {
-    float* const floats = threads_[worker].floats.data();
-    float* const block = floats + rows_ * hidden_;
-    return {.wide = floats,
-            .block = block,
+    return {.wide = threads_[worker].floats.data(),
+            .blocks = {{&blocks_[worker], 1}},
             .gradient = threads_[worker].gradient.data(),
-            .attention = block + rows_ * panel,
+            .attention = blocks_[worker] + 2 * rows_ * panel,
             .heads = threads_[worker].heads.data(),
             .reduced = &threads_[worker].reduced};
+  }
+
+  /// Returns the memory of one thread, with which all threads share the panels of products.
+  [[nodiscard]] Scratch<T> shared(std::size_t worker) const {
+    Scratch<T> scratch = of(worker);
+    scratch.blocks = {blocks_};
+    return scratch;
   }
 
  private:
@@ -165,6 +172,7 @@ class ScratchMemory {
   std::size_t rows_ = 0;
   std::size_t hidden_ = 0;
   std::vector<Thread> threads_;
+  std::vector<float*> blocks_;  // of each thread
 };
 
 }  // namespace seqtrain::model::cpu
