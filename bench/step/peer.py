@@ -23,7 +23,7 @@ NAMES = {"entailment": 0, "neutral": 1, "contradiction": 2}
 # program for all widths (dynamic) or as one for each multiple of 32 (fixed).
 MODES = {"plain": {}, "grouped": {"train_sampling_strategy": "group_by_length"},
          "tuned": {"train_sampling_strategy": "group_by_length", "bf16": True}}
-# in-bf16: weights and adapters in bf16 without autocast, as people train adapters of decoders
+# in-bf16: weights in bf16 without autocast, as people train adapters of decoders; peft keeps adapters in fp32
 MODES |= {"in-bf16": MODES["grouped"],
           "compiled-dynamic": {**MODES["tuned"], "torch_compile": True},
           "compiled-fixed": {**MODES["tuned"], "torch_compile": True}}

@@ -21,8 +21,10 @@ struct HugePageAllocator {
   template <class U>
   explicit HugePageAllocator(const HugePageAllocator<U>&) noexcept {}
 
-  /// Returns memory for `count` values, whose lifetimes have not begun.
+  /// Returns memory for `count` values, whose lifetimes have not begun. Throws `std::bad_alloc` if
+  /// the system has none.
   [[nodiscard]] T* allocate(std::size_t count) {
+    if (count > PTRDIFF_MAX / sizeof(T)) throw std::bad_array_new_length{};
     const std::size_t size = count * sizeof(T);
     return static_cast<T*>(size < page ? ::operator new(size, line) : map(size));
   }

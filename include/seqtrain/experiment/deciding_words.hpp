@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include <c10/core/Device.h>
+
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/metrics/logits.hpp>
@@ -50,23 +52,27 @@ class RunPredictor {
 
 static_assert(predict::Predictor<RunPredictor>);
 
-/// Returns how many ids an encoder of this size may read to explain one text: 16,384, or fewer if a
-/// token takes it longer than an encoder of two million layers · hidden_size², so that the
-/// explanations of a run take seconds. BERT-base has 7 million, all-MiniLM-L6-v2 0.9 million.
-[[nodiscard]] inline std::size_t most_ids_to_explain(const weights::ModelConfig& config) {
+/// Returns how many ids an encoder of this size may read to explain one text: 16,384, or on a
+/// processor fewer if a token takes it longer than an encoder of two million layers · hidden_size²,
+/// so that the explanations of a run take seconds. BERT-base has 7 million, all-MiniLM-L6-v2 0.9
+/// million.
+[[nodiscard]] inline std::size_t most_ids_to_explain(const weights::ModelConfig& config,
+                                                     c10::Device device) {
   constexpr std::int64_t most_ids = 1 << 14, small_encoder = 2'000'000;
+  if (!device.is_cpu()) return most_ids;
   const std::int64_t size = config.num_hidden_layers * config.hidden_size * config.hidden_size;
   return static_cast<std::size_t>(most_ids * small_encoder / std::max(size, small_encoder));
 }
 
 /// Returns what finds the shares that an example's words, of at most `max_length` ids, have in the
 /// logit of the label with the greatest score; nothing if a logit is not finite, or if the text is
-/// so long that explaining it would delay the end of a run. `model` must outlive it.
+/// so long that explaining it would delay the end of a run. `device` is the model's, which must
+/// outlive the result.
 [[nodiscard]] inline std::function<std::optional<predict::Explanation>(const data::Example&)>
 deciding_words(const text::AnyTokenizer& tokenizer, model::AnyClassifier& model, predict::Task task,
-               std::size_t max_length) {
+               std::size_t max_length, c10::Device device) {
   const auto by = std::make_shared<const RunPredictor>(tokenizer, model, std::move(task));
-  const std::size_t most_ids = most_ids_to_explain(model.config());
+  const std::size_t most_ids = most_ids_to_explain(model.config(), device);
   return [by, max_length, most_ids](const auto& example) -> std::optional<predict::Explanation> {
     constexpr std::size_t most_passes = 100;  // half as many as `predict --explain` has
     try {

@@ -103,8 +103,9 @@ inline void add_bf16_gradients(const AttentionHead<Bf16>& head, const QueryBlock
 
 }  // namespace detail
 
-/// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)`, nothing is added
-/// to the scores but a bias, it multiplies bfloat16 numbers, with sums in fp32.
+/// Computes what `attend_backward` computes of scores without a cap. If
+/// `has_bf16_attention(head.size)`, nothing is added to the scores but a bias, it multiplies
+/// bfloat16 numbers, with sums in fp32.
 inline void attend_bf16_backward(const AttentionHead<Bf16>& head, const Bf16* d_out,
                                  std::size_t ld_out, Bf16* d_q, Bf16* d_k, Bf16* d_v,
                                  AttentionScratch memory) {

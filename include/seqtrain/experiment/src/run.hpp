@@ -87,7 +87,8 @@ struct Run::State {
     auto explain = passages(model);
     const auto longest =
         std::min(examples.train.max_length, static_cast<std::size_t>(model.longest_row()));
-    explain.words = deciding_words(prepared.tokenizer, model, task_of(prepared), longest);
+    explain.words =
+        deciding_words(prepared.tokenizer, model, task_of(prepared), longest, program.device);
     return explain;
   }
 

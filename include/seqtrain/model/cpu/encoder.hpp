@@ -29,10 +29,11 @@ namespace seqtrain::model::cpu {
 /// An encoder with both passes written out, for the processor: products in T (float or bfloat16),
 /// everything else in float. Tokens are stored without padding. A thread computes both passes of a
 /// run of sequences through all layers; with fewer runs than threads, the threads share the heads
-/// of attention. Afterwards the threads share the weights' gradients. If the result is the first
-/// token's, the last layer computes only what first tokens need. The results do not depend on the
-/// number of threads. If `forward` gets no stream, it keeps only the vectors of distances, and each
-/// thread reuses its memory for every run and every layer.
+/// of attention and, if that is faster, the panels of each product. Afterwards the threads share
+/// the weights' gradients. If the result is the first token's, the last layer computes only what
+/// first tokens need. The results do not depend on the number of threads. If `forward` gets no
+/// stream, it keeps only the vectors of distances, and each thread reuses its memory for every run
+/// and every layer.
 ///
 /// A step is one application of a layer; a layer with shared weights is applied in several steps.
 template <class T>
@@ -165,16 +166,16 @@ class Encoder {
   /// threads take the runs from step to step and share the heads of attention.
   [[nodiscard]] bool has_few_runs() const { return runs_.size() < tensor::workers(); }
 
-  /// Tells whether the threads share the panels of each product, and take the runs one after
-  /// another: if that is faster, though a tenth of a run's work, such as norms, is not shared.
-  [[nodiscard]] bool shares_panels() const {
-    const auto runs = static_cast<double>(runs_.size());
-    return runs * (0.1 + 1 / static_cast<double>(tensor::workers())) < 0.8;
+  /// Tells whether it is faster that the threads share the panels of each product and take the runs
+  /// one after another, though a tenth of a run's work, such as norms, is not shared.
+  [[nodiscard]] bool is_faster_by_panels() const {
+    const auto threads = static_cast<double>(std::min(tensor::workers(), hidden() / panel));
+    return static_cast<double>(runs_.size()) * (0.1 + 1 / threads) < 0.8;
   }
 
   /// Returns the memory of the worker with this number, for `for_each_run`.
   [[nodiscard]] Scratch<T> scratch_of(std::size_t worker) const {
-    return shares_panels() ? scratch_.shared(worker) : scratch_.of(worker);
+    return shares_panels_ ? scratch_.shared(worker) : scratch_.of(worker);
   }
 
   /// Calls use(run, worker) for each run, on all threads unless these share the panels. The run may
@@ -182,7 +183,7 @@ class Encoder {
   /// index, so that each call finds the same memory for a run.
   template <class Use>
   void for_each_run(const Use& use) const {
-    if (shares_panels()) {
+    if (shares_panels_) {
       for (std::size_t run = 0; run < runs_.size(); ++run) use(runs_[run], run);
       return;
     }
@@ -274,6 +275,7 @@ class Encoder {
 
   std::optional<Layout> layout_;
   std::vector<Run> runs_;
+  bool shares_panels_ = false;  // decided once a pass, because each thread may count other workers
   std::vector<LayerDropout> dropout_;   // one for each step
   bool keeps_ = false;                  // whether the pass keeps the input of a backward pass
   std::size_t most_rows_ = 0;           // rows of the longest run

@@ -36,6 +36,7 @@ at::Tensor Encoder<T>::forward(const data::Batch& batch, std::optional<random::S
   if (pooling_ == Pooling::last_token) last_tokens_ = last_tokens_of(batch, padding_id_);
   // If the vectors of distances get gradients, each run has a share of its own for them.
   runs_ = vectors_ && stream ? layout_->split_into(shares) : layout_->runs(tensor::workers());
+  shares_panels_ = is_faster_by_panels();
   reserve(batch, stream);
   width_ = static_cast<std::size_t>(batch.width);
   at::Tensor result = empty_result(batch, pooling_, hidden());
