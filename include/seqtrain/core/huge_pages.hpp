@@ -24,7 +24,7 @@ struct HugePageAllocator {
   /// Returns memory for `count` values, whose lifetimes have not begun. Throws `std::bad_alloc` if
   /// the system has none.
   [[nodiscard]] T* allocate(std::size_t count) {
-    if (count > PTRDIFF_MAX / sizeof(T)) throw std::bad_array_new_length{};
+    if (count > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc{};
     const std::size_t size = count * sizeof(T);
     return static_cast<T*>(size < page ? ::operator new(size, line) : map(size));
   }
