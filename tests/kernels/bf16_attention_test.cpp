@@ -174,6 +174,17 @@ TEST_F(Bf16Attention, ReadsNoLaterKeysOfDecoders) {
   }
 }
 
+TEST_F(Bf16Attention, LeavesCappedScoresToFp32) {
+  const Bf16Problem problem{40, 32};
+  AttentionHead<Bf16> head = problem.head(problem.length);
+  head.cap = 0.5;
+  std::vector<float> memory(AttentionScratch::floats(problem.length, problem.size) + lanes);
+  std::vector<Bf16> out(problem.length * problem.size), expected(out.size());
+  attend_bf16(head, out.data(), problem.size, {memory.data()});
+  attend(head, expected.data(), problem.size, {memory.data()});
+  EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(Bf16)), 0);
+}
+
 TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
   for (const bool by_tiles : {false, true}) {
     if (by_tiles && !tests::may_use_tiles()) continue;

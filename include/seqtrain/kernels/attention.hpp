@@ -43,8 +43,8 @@ struct AttentionHead {
   DistanceVectors vectors = {};
   std::size_t parts = 1;  ///< number of products in a score
   float factor = 0;       ///< factor of scores; 0 for `attention_scale`
-  float cap = 0;  ///< scores stay below it, by tanh; 0 for any size, as `attend_bf16` needs it
-  bool causal = false;  ///< a query attends to no later key
+  float cap = 0;          ///< scores stay below it, by tanh; 0 if they may be of any size
+  bool causal = false;    ///< a query attends to no later key
   /// The number of heads with the same keys and values: `attend_backward` computes all of them. The
   /// columns of the next one's queries and results come after those of the one before, and its
   /// index of dropout is `length` squared higher.

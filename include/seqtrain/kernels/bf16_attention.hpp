@@ -170,13 +170,13 @@ SEQTRAIN_INLINE void multiply_row(const float* from, float factor, std::size_t c
 
 }  // namespace detail
 
-/// Computes what `attend` computes of scores without a cap. If `has_bf16_attention(head.size)`, it
+/// Computes what `attend` computes. If `has_bf16_attention(head.size)` and scores have no cap, it
 /// multiplies queries, keys and values as bfloat16 numbers, with sums in fp32, and rounds e^score
 /// to bfloat16 too.
 inline void attend_bf16(const AttentionHead<Bf16>& head, Bf16* out, std::size_t ld_out,
                         AttentionScratch memory) {
   const std::size_t size = head.size;
-  if (!has_bf16_attention(size)) return attend(head, out, ld_out, memory);
+  if (!has_bf16_attention(size) || head.cap != 0) return attend(head, out, ld_out, memory);
   for_each_query_block(head, [&](const QueryBlock& block) {
     detail::Bf16Block matrices{head, block, memory};
     const std::size_t keys = matrices.keys(), queries = matrices.queries(), ld = matrices.ld();

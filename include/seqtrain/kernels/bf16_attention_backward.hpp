@@ -103,14 +103,13 @@ inline void add_bf16_gradients(const AttentionHead<Bf16>& head, const QueryBlock
 
 }  // namespace detail
 
-/// Computes what `attend_backward` computes of scores without a cap. If
-/// `has_bf16_attention(head.size)`, nothing is added to the scores but a bias, it multiplies
-/// bfloat16 numbers, with sums in fp32.
+/// Computes what `attend_backward` computes. If `has_bf16_attention(head.size)`, and scores have no
+/// cap and nothing added but a bias, it multiplies bfloat16 numbers, with sums in fp32.
 inline void attend_bf16_backward(const AttentionHead<Bf16>& head, const Bf16* d_out,
                                  std::size_t ld_out, Bf16* d_q, Bf16* d_k, Bf16* d_v,
                                  AttentionScratch memory) {
   const std::size_t size = head.size;
-  if (!has_bf16_attention(size) || head.vectors.any()) {
+  if (!has_bf16_attention(size) || head.cap != 0 || head.vectors.any()) {
     return attend_backward(head, d_out, ld_out, d_q, d_k, d_v, memory);
   }
   AttentionScratch rest = memory;

@@ -414,29 +414,21 @@ class Layer : public LayerTraits {
     }
   }
 
-  /// Tells whether attention multiplies bfloat16 numbers, which have no kernel for capped scores.
-  [[nodiscard]] static bool multiplies_bf16(const kernels::AttentionHead<T>& view) {
-    return view.cap == 0 && kernels::has_bf16_attention(view.size);
-  }
-
   void attend(const kernels::AttentionHead<T>& view, T* to, const Scratch<T>& scratch) const {
     if constexpr (std::is_same_v<T, Bf16>) {
-      if (multiplies_bf16(view)) {
-        return kernels::attend_bf16(view, to, context_size(), {scratch.attention});
-      }
+      kernels::attend_bf16(view, to, context_size(), {scratch.attention});
+    } else {
+      kernels::attend(view, to, context_size(), {scratch.attention});
     }
-    kernels::attend(view, to, context_size(), {scratch.attention});
   }
 
   void attend_backward(const kernels::AttentionHead<T>& view, const T* d, const HeadRows& to,
                        const Scratch<T>& scratch) const {
     if constexpr (std::is_same_v<T, Bf16>) {
-      if (multiplies_bf16(view)) {
-        return kernels::attend_bf16_backward(view, d, context_size(), to.q, to.k, to.v,
-                                             {scratch.attention});
-      }
+      kernels::attend_bf16_backward(view, d, context_size(), to.q, to.k, to.v, {scratch.attention});
+    } else {
+      kernels::attend_backward(view, d, context_size(), to.q, to.k, to.v, {scratch.attention});
     }
-    kernels::attend_backward(view, d, context_size(), to.q, to.k, to.v, {scratch.attention});
   }
 
   /// Returns the first head with the keys of `key_head`.
