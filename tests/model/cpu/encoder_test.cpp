@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -61,16 +62,19 @@ class CpuEncoder : public testing::TestWithParam<Case> {
         checkpoint_.path(),
         {.dropout = 0, .seed = 3, .precision = GetParam().precision, .autograd = true});
   }
-  /// Returns the gradients of the encoder, but not of the head, which is ATen's.
-  [[nodiscard]] std::vector<at::Tensor> encoder_gradients(int threads, std::int64_t rows) const {
+  /// Returns the gradients of the encoder by name, but not of the head, which is ATen's.
+  [[nodiscard]] std::map<std::string, at::Tensor> encoder_gradients(int threads,
+                                                                    std::int64_t rows) const {
     tensor::set_threads(threads);
     auto model = load(false, 0.2);
     (void)model.accumulate(MadeCheckpoint::batch(4, rows), 1);
-    std::vector<at::Tensor> gradients;
+    std::map<std::string, at::Tensor> gradients;
     for (const auto& parameter : model.parameters()) {
       const bool of_encoder = parameter.name.starts_with(checkpoint_.prefix() + ".") &&
                               parameter.name.find("pooler") == parameter.name.npos;
-      if (of_encoder && parameter.gradient.defined()) gradients.push_back(parameter.gradient);
+      if (of_encoder && parameter.gradient.defined()) {
+        gradients.emplace(parameter.name, parameter.gradient);
+      }
     }
     return gradients;
   }
@@ -207,9 +211,9 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
     for (const int threads : {2, 50}) {
       const auto gradients = encoder_gradients(threads, rows);
       ASSERT_EQ(gradients.size(), expected.size());
-      for (std::size_t i = 0; i < gradients.size(); ++i) {
-        EXPECT_EQ(norm_of_difference(gradients[i], expected[i]), 0)
-            << "gradient " << i << ", " << rows << " rows, " << threads << " threads";
+      for (const auto& [name, gradient] : gradients) {
+        EXPECT_EQ(norm_of_difference(gradient, expected.at(name)), 0)
+            << name << ", " << rows << " rows, " << threads << " threads";
       }
     }
   }
