@@ -5,8 +5,8 @@
 
 DIR has a folder with a tokenizer for each family, under the names in FAMILIES. The shape is that of
 all-MiniLM-L6-v2: 6 layers of 384, 12 heads, 1,536 in the feed-forward network (576 and gates in
-ModernBERT's, 1,024 and gates in Nomic BERT's; Qwen3 has 8 layers of 512); with --base it is that of the family's published
-base model. Needs transformers.
+ModernBERT's, 1,024 and gates in Nomic BERT's; Qwen3 has 8 layers of 512); with --base it is that of
+the family's published base model. Needs transformers.
 """
 import argparse
 import json

@@ -66,8 +66,8 @@ static_assert(predict::Predictor<RunPredictor>);
 
 /// Returns what finds the shares that an example's words, of at most `max_length` ids, have in the
 /// logit of the label with the greatest score; nothing if a logit is not finite, or if the text is
-/// so long that explaining it would delay the end of a run. `device` is the model's, which must
-/// outlive the result.
+/// so long that explaining it would delay the end of a run. `device` is the model's. The model
+/// must outlive the result.
 [[nodiscard]] inline std::function<std::optional<predict::Explanation>(const data::Example&)>
 deciding_words(const text::AnyTokenizer& tokenizer, model::AnyClassifier& model, predict::Task task,
                std::size_t max_length, c10::Device device) {
