@@ -71,7 +71,7 @@ void choose_diverse(AnyRecords& records, std::int64_t size, const P& embedder,
   auto chosen = [&] {
     StreamBar bar{size};
     options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
-    options.choosing = [&bar](std::size_t chosen, std::size_t of) { bar.choosing(chosen, of); };
+    options.choosing = [&bar](std::size_t done, std::size_t of) { bar.choosing(done, of); };
     return std::visit([&](auto& each) { return predict::most_diverse(each, embedder, options); },
                       records);
   }();
