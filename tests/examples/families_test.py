@@ -105,7 +105,7 @@ def ask(port, path, body):
 def served(program, model, texts):
     """Returns the answers of `serve` for pairs of texts."""
     port = free_port()
-    process = start([str(program), "--model", str(model), "--port", port])
+    process = start([str(program), "--model", str(model), "--port", port, "--precision", "fp32"])
     try:
         for _ in range(600):
             need(process.poll() is None, "serve ended")
@@ -121,12 +121,13 @@ def served(program, model, texts):
 
 
 def check_answers(programs, model, scratch):
-    """Compares predict and serve."""
+    """Compares predict and serve in fp32. By default, serve computes in bf16 where a processor has it."""
     lines = DATA.read_text().splitlines()[:9]
     few = scratch / "few.jsonl"
     few.write_text("\n".join(lines) + "\n")
     predictions = scratch / "predictions.jsonl"
-    end(start([str(programs / "predict"), "--model", str(model), "--output-file", str(predictions), str(few)]))
+    end(start([str(programs / "predict"), "--model", str(model), "--precision", "fp32", "--output-file", str(predictions),
+               str(few)]))
     answers = [json.loads(line) for line in predictions.read_text().splitlines()]
     need(len(answers) == len(lines), "predict has other lines")
     texts = [[json.loads(line)["sentence1"], json.loads(line)["sentence2"]] for line in lines]
