@@ -1,6 +1,10 @@
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -285,6 +289,40 @@ TEST(Adam, CountsItsChangesOfValues) {
     optimizer.step(parameters, {});
     EXPECT_GT(tensor::changes_of(parameters[0].value), before) << type;
     EXPECT_EQ(tensor::changes_of(parameters[1].value), frozen) << type;
+  }
+}
+
+TEST(Adam, PacksRowsThatItHasChangedIfTheRestIsCurrent) {
+  for (const bool by_bytes : {false, true}) {
+    constexpr std::int64_t count = 96, width = 512;  // large enough for moments of bytes
+    Parameters parameters{{"weight", at::ones({count, width}), at::ones({count, width})}};
+    auto& parameter = parameters[0];
+    std::mutex mutex;
+    std::map<std::size_t, float> packed;  // the last number of these rows by the first one
+    parameter.packed = std::make_shared<tensor::PackedCopy>(tensor::PackedCopy{
+        32, [&](std::size_t row) {
+          const std::lock_guard lock{mutex};
+          const auto last = static_cast<std::int64_t>(row + 32) * width - 1;
+          EXPECT_TRUE(packed.emplace(row, parameter.value.const_data_ptr<float>()[last]).second);
+        }});
+    Adam optimizer{{.lr = 0.5, .eight_bit = by_bytes}};
+    const auto step = [&] {
+      packed.clear();
+      parameter.gradient.fill_(1);
+      optimizer.step(parameters, {});
+      return parameter.packed->changes == tensor::changes_of(parameter.value);
+    };
+    EXPECT_FALSE(step());  // nothing has been packed
+    EXPECT_TRUE(packed.empty());
+    parameter.packed->changes = tensor::changes_of(parameter.value);
+    EXPECT_TRUE(step());
+    const auto now = [&](std::int64_t row) {
+      return parameter.value[row][width - 1].item<float>();
+    };
+    EXPECT_EQ(packed, (std::map<std::size_t, float>{{0, now(31)}, {32, now(63)}, {64, now(95)}}));
+    parameter.value.mul_(2);
+    EXPECT_FALSE(step());
+    EXPECT_TRUE(packed.empty());
   }
 }
 

@@ -35,7 +35,8 @@ struct AdamItem {
 /// threads.
 [[nodiscard]] SEQTRAIN_SEPARATE double gradient_norm(std::span<const AdamItem> items);
 
-/// Updates values and moments, and sets the gradients to zero.
+/// Updates values and moments, sets the gradients to zero, and packs what models pack of the
+/// values. Counts the changes of the values.
 SEQTRAIN_SEPARATE void update(std::span<const AdamItem> items);
 
 }  // namespace seqtrain::optim

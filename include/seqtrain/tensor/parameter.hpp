@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,15 @@ struct NarrowCopy {
   std::int64_t changes = -1;  ///< `changes_of` the parameter when the copy was written
 };
 
+/// What a model on a processor packs of a parameter for its products. It packs all before a forward
+/// pass, unless what it has is that of the parameter's last change. An optimizer may pack rows as
+/// soon as it has changed them, while they are in the processor's cache.
+struct PackedCopy {
+  std::size_t rows;  ///< that are packed at once; a divisor of the number of the value's rows
+  std::function<void(std::size_t row)> pack;  ///< packs the rows from this one on, on any thread
+  std::int64_t changes = -1;                  ///< `changes_of` the parameter when it was packed
+};
+
 /// A named tensor of a model. The name is the key in the state_dict of Hugging Face's model;
 /// loading, saving and freezing use names.
 struct Parameter {
@@ -66,6 +76,8 @@ struct Parameter {
   bool late = false;
   /// The copy that products read. Null if there is none, or if the model does not tell it.
   std::shared_ptr<NarrowCopy> copy = nullptr;
+  /// The same on a processor. Null if there is none, or if the model does not tell it.
+  std::shared_ptr<PackedCopy> packed = nullptr;
 };
 
 /// Makes a value require a gradient. Returns the gradient, which is zero and to which autograd adds

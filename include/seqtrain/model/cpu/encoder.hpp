@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
@@ -52,6 +54,11 @@ class Encoder {
     for (PackedLinear<T>* const linear : all_linears()) {
       drops_inputs_ |= linear->low_rank().number(adapters);
     }
+  }
+
+  /// Lets an optimizer pack the weights that learn: see `tensor::PackedCopy`.
+  void offer_packing(std::span<tensor::Parameter> parameters) {
+    for (PackedLinear<T>* const linear : all_linears()) linear->offer_packing(parameters);
   }
 
   /// Packs the weights of linear layers and frees their tensors. In bf16 it also rounds the

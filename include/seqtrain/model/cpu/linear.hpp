@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,6 +21,50 @@
 
 namespace seqtrain::model::cpu {
 
+/// The weights of several linear layers of the same input as packed factors of both passes, or of
+/// the forward pass alone. `in` and each linear layer's outputs are multiples of `panel`.
+template <class T>
+class PackedWeights {
+ public:
+  PackedWeights(std::size_t in, std::size_t out, bool transposed, bool goes_back)
+      : in_{in}, out_{out}, transposed_{transposed}, goes_back_{goes_back} {}
+
+  /// Makes the memory. Call it before `pack`.
+  void reserve() {
+    forward_.reserve(in_ * out_);
+    if (goes_back_) backward_.reserve(in_ * out_);
+  }
+
+  /// Packs the weights of `panel` outputs from `output` on: [panel, in], or [in, panel] if the
+  /// weights are transposed. Their rows are `ld` apart.
+  void pack(const float* weight, std::size_t ld, std::size_t output) {
+    T* const ahead = forward_.data() + output * in_;
+    if (transposed_) {
+      kernels::pack_panel(weight, ld, in_, panel, ahead);
+    } else {
+      kernels::pack_transposed_panel(weight, ld, in_, panel, ahead);
+    }
+    for (std::size_t column = 0; goes_back_ && column < in_; column += panel) {
+      T* const back = backward_.data() + column * out_ + output * panel;
+      if (transposed_) {
+        kernels::pack_transposed_panel(weight + column * ld, ld, panel, panel, back);
+      } else {
+        kernels::pack_panel(weight + column, ld, panel, panel, back);
+      }
+    }
+  }
+
+  /// Returns the factor [in, out] of the forward pass.
+  [[nodiscard]] const T* forward() const { return forward_.data(); }
+  /// Returns the factor [out, in] of the backward pass.
+  [[nodiscard]] const T* backward() const { return backward_.data(); }
+
+ private:
+  std::size_t in_, out_;
+  bool transposed_, goes_back_;
+  Buffer<T> forward_, backward_;
+};
+
 /// The weights of a linear layer, or of several linear layers of the same input, packed for the
 /// products of both passes, or of the forward pass alone if nothing before them learns. `in` and
 /// each linear layer's `out` are multiples of `panel`. If the weights are frozen, the linear layers
@@ -35,6 +80,7 @@ class PackedLinear {
     at::Tensor bias_gradient;    ///< undefined where frozen or without a bias
     LowRank low_rank = {};
     bool transposed = false;
+    std::shared_ptr<tensor::PackedCopy> packed = nullptr;  ///< made by the constructor
 
     [[nodiscard]] std::size_t in() const { return size(transposed ? 0 : 1); }
     [[nodiscard]] std::size_t out() const { return size(transposed ? 1 : 0); }
@@ -55,6 +101,28 @@ class PackedLinear {
       low_rank_.add(part.low_rank, in_, part.out());
       out_ += part.out();
     }
+    bias_.resize(out_);
+    packed_ = std::make_shared<PackedWeights<T>>(in_, out_, transposed_, goes_back_);
+    std::size_t output = 0;
+    for (Part& part : parts_) {
+      part.packed = std::make_shared<tensor::PackedCopy>(tensor::PackedCopy{
+          panel, [packed = packed_, weight = part.weight, ld = ld(part), output](std::size_t row) {
+            packed->pack(weight.template const_data_ptr<float>() + row * ld, ld, output + row);
+          }});
+      output += part.out();
+    }
+  }
+
+  /// Lets an optimizer pack the weights that learn: see `tensor::PackedCopy`.
+  void offer_packing(std::span<tensor::Parameter> parameters) const {
+    for (const Part& part : parts_) {
+      if (!part.weight_gradient.defined() || transposed_) continue;
+      for (tensor::Parameter& parameter : parameters) {
+        if (!parameter.packed && parameter.value.is_same(part.weight)) {
+          parameter.packed = part.packed;
+        }
+      }
+    }
   }
 
   [[nodiscard]] std::size_t in() const { return in_; }
@@ -73,11 +141,11 @@ class PackedLinear {
   /// Returns the columns from panel * index on of the forward pass's factor [in, out]. Begins to
   /// fetch the next panel.
   [[nodiscard]] const T* forward_panel(std::size_t index) const {
-    return panel_of(forward_.data(), index, in_, out_);
+    return panel_of(packed_->forward(), index, in_, out_);
   }
   /// Returns the columns from panel * index on of the backward pass's factor [out, in].
   [[nodiscard]] const T* backward_panel(std::size_t index) const {
-    return panel_of(backward_.data(), index, out_, in_);
+    return panel_of(packed_->backward(), index, out_, in_);
   }
 
   /// Returns how many changes of the weights have been counted: see `tensor::count_change`.
@@ -90,19 +158,31 @@ class PackedLinear {
     return sum;
   }
 
-  /// Begins to pack the weights again if a change of them has been counted or `always` is true.
-  /// Returns the number of tasks to pass to `pack` before `end_packing`: none or all.
+  /// Begins to pack again what a counted change has changed, or all if `always` is true. Returns
+  /// the number of tasks to pass to `pack` before `end_packing`.
   [[nodiscard]] std::size_t begin_packing(bool always) {
+    outputs_to_pack_.clear();
     if (changes() == packed_changes_ && !always) return 0;
-    packed_changes_ = -1;  // nothing is packed if packing fails
-    if (!parts_.empty()) {
-      forward_.reserve(in_ * out_);
-      if (goes_back_) backward_.reserve(in_ * out_);
-      bias_.resize(out_);
+    packed_changes_ = -1;  // not all is packed if packing fails
+    std::size_t output = 0;
+    for (const Part& part : parts_) {
+      if (part.bias.defined()) {
+        std::copy_n(part.bias.template const_data_ptr<float>(), part.out(), bias_.data() + output);
+      }
+      const bool is_packed = part.packed->changes == tensor::changes_of(part.weight);
+      if (!is_packed || always) part.packed->changes = -1;
+      for (std::size_t i = 0; i < part.out() && (!is_packed || always); i += panel) {
+        outputs_to_pack_.push_back(output + i);
+      }
+      output += part.out();
     }
-    return panels_to_pack() + (low_rank_.width() > 0 ? 1 : 0);
+    if (!outputs_to_pack_.empty()) packed_->reserve();
+    return outputs_to_pack_.size() + (low_rank_.width() > 0 ? 1 : 0);
   }
-  void end_packing() { packed_changes_ = changes(); }
+  void end_packing() {
+    for (const Part& part : parts_) part.packed->changes = tensor::changes_of(part.weight);
+    packed_changes_ = changes();
+  }
 
   /// Frees the weights, which are packed. Only adapters can be packed again.
   void forget_weights() {
@@ -110,26 +190,12 @@ class PackedLinear {
     end_packing();
   }
 
-  /// Packs a panel of outputs or, as the last task, the adapters.
-  void pack(std::size_t index) {
-    if (index == panels_to_pack()) return low_rank_.pack();
-    const std::size_t output = index * panel;
-    const auto [weight, bias, ld] = weights(output);
-    T* const ahead = forward_.data() + output * in_;
-    if (transposed_) {
-      kernels::pack_panel(weight, ld, in_, panel, ahead);
-    } else {
-      kernels::pack_transposed_panel(weight, ld, in_, panel, ahead);
-    }
-    for (std::size_t column = 0; goes_back_ && column < in_; column += panel) {
-      T* const back = backward_.data() + column * out_ + output * panel;
-      if (transposed_) {
-        kernels::pack_transposed_panel(weight + column * ld, ld, panel, panel, back);
-      } else {
-        kernels::pack_panel(weight + column, ld, panel, panel, back);
-      }
-    }
-    if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + output);
+  /// Packs the weights of `panel` outputs or, as the last task, the adapters.
+  void pack(std::size_t task) {
+    if (task == outputs_to_pack_.size()) return low_rank_.pack();
+    const std::size_t output = outputs_to_pack_[task];
+    const Rows rows = weights(output);
+    packed_->pack(rows.weight, rows.ld, output);
   }
 
   /// The weights of `panel` outputs, or their gradients.
@@ -148,7 +214,8 @@ class PackedLinear {
   }
 
  private:
-  [[nodiscard]] std::size_t panels_to_pack() const { return parts_.empty() ? 0 : out_ / panel; }
+  /// Returns the numbers from one row of a part's weights to the next.
+  [[nodiscard]] std::size_t ld(const Part& part) const { return transposed_ ? part.out() : in_; }
 
   [[nodiscard]] Rows rows(std::size_t output, at::Tensor Part::*weight,
                           at::Tensor Part::*bias) const {
@@ -158,7 +225,7 @@ class PackedLinear {
     return {((*part).*weight).template mutable_data_ptr<float>() +
                 (transposed_ ? output : output * in_),
             of_bias.defined() ? of_bias.template mutable_data_ptr<float>() + output : nullptr,
-            transposed_ ? part->out() : in_};
+            ld(*part)};
   }
 
   /// Returns a panel of a packed factor [k, n].
@@ -175,9 +242,9 @@ class PackedLinear {
   bool learns_;
   bool goes_back_;  // a backward pass goes through the linear layer
   LowRankMaps<T> low_rank_;
-  std::int64_t packed_changes_ = -1;  // changes that the packed weights include
-  Buffer<T> forward_;
-  Buffer<T> backward_;
+  std::int64_t packed_changes_ = -1;  // changes that all that is packed includes
+  std::vector<std::size_t> outputs_to_pack_;
+  std::shared_ptr<PackedWeights<T>> packed_;
   std::vector<float> bias_;
 };
 

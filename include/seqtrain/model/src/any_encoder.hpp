@@ -66,7 +66,9 @@ template <class T>
 class TrainedEncoder : public AnyEncoder {
  public:
   TrainedEncoder(EncoderParts<T> parts, std::span<tensor::Parameter> parameters)
-      : first_of_layer_{first_of_layers(parts, parameters)}, encoder_{std::move(parts)} {}
+      : first_of_layer_{first_of_layers(parts, parameters)}, encoder_{std::move(parts)} {
+    encoder_.offer_packing(parameters);
+  }
 
   void keep_packed_only() override { encoder_.keep_packed_only(); }
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout) override {

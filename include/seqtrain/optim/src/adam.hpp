@@ -59,7 +59,6 @@ SEQTRAIN_SEPARATE Outcome AdamRule::step_by_kernels(std::span<const Trained<Adam
     const double clip = clip_factor(norm, max_grad_norm);
     for (std::size_t i = 0; i < items.size(); ++i) set_factors(items[i], clip, trained[i].rates);
     optim::update(items);
-    for (const AdamItem& item : items) tensor::count_change(item.parameter->value);
   }
   for (const AdamItem& item : items) {
     if (!problem.empty()) item.parameter->gradient.zero_();
