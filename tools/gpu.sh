@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# gpu.sh [--list | FLAG...]: runs the checks and measurements of tests/gpu/run.py on this machine's GPU, and writes
-# gpu.json. `--list` only says what the machine has. From the environment:
+# gpu.sh [--list | --decide] [FLAG...]: runs the checks and measurements of tests/gpu/run.py on this machine's GPU, and
+# writes gpu.json. `--list` only says what the machine has. `--decide` runs tests/gpu/decide.py, which says in eight
+# minutes which kernels of our own should be on, and writes decide.json. From the environment:
 #   PROGRAMS    the folder of the programs, by default build/release/examples
 #   CHECKPOINT  the pre-trained model, by default the default checkpoint
 #   PYTHON      a Python with torch, whose libraries the programs load if they find no others
@@ -23,5 +24,10 @@ if [[ ${1:-} == --list ]]; then
     echo "no torch"
   exit
 fi
-exec "$python" tests/gpu/run.py --programs "${PROGRAMS:-build/release/examples}" \
+script=run.py
+if [[ ${1:-} == --decide ]]; then
+  script=decide.py
+  shift
+fi
+exec "$python" "tests/gpu/$script" --programs "${PROGRAMS:-build/release/examples}" \
   --checkpoint "${CHECKPOINT:-checkpoints/all-MiniLM-L6-v2}" "$@"

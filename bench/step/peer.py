@@ -89,6 +89,7 @@ def main():
     parser.add_argument("--max-steps", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--max-length", type=int, required=True)
+    parser.add_argument("--device", default="cpu", help="cuda for a GPU")
     parser.add_argument("--lora-rank", type=int, default=0)
     parser.add_argument("--lora-target")
     given = parser.parse_args()
@@ -106,7 +107,7 @@ def main():
         args=TrainingArguments(
             output_dir=tempfile.mkdtemp(), per_device_train_batch_size=given.batch_size,
             per_device_eval_batch_size=64, max_steps=given.max_steps, learning_rate=5e-5,
-            lr_scheduler_type="constant", optim="adamw_torch_fused", max_grad_norm=0.0, use_cpu=True,
+            lr_scheduler_type="constant", optim="adamw_torch_fused", max_grad_norm=0.0, use_cpu=given.device == "cpu",
             save_strategy="no", report_to=[], disable_tqdm=True, **MODES[given.mode]))
     trainer.train()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -39,7 +39,8 @@ class Machine:
     def __init__(self, arguments, folder):
         self.arguments, self.folder = arguments, folder
         self.programs = pathlib.Path(arguments.programs)
-        self.models = {"given": pathlib.Path(arguments.checkpoint)}
+        self.given = pathlib.Path(arguments.checkpoint)
+        self.models = {"given": self.given} if list(self.given.glob("*.safetensors")) else {}
         self.train_file = arguments.train_file or PAIRS / "train.jsonl"
         self.environment = dict(os.environ)
         if arguments.preload:
@@ -56,17 +57,17 @@ class Machine:
             self.demand_cuda()
 
     def model(self, name):
-        """Returns the folder of a model; `base` has the size of RoBERTa-base and random weights."""
+        """Returns the folder of a model. `base` has the size of RoBERTa-base and random weights, which `given` gets
+        too if its folder has none."""
         if name not in self.models:
-            self.models[name] = self.make_base(self.folder / name)
+            self.models[name] = self.make(self.folder / name, BASE_SIZE if name == "base" else {})
         return self.models[name]
 
-    def make_base(self, place):
+    def make(self, place, size):
         from safetensors.torch import save_file
         import torch
-        given = self.models["given"]
-        shutil.copytree(given, place, ignore=shutil.ignore_patterns("*.safetensors", "*.bin"))
-        config = json.loads((given / "config.json").read_text()) | BASE_SIZE
+        shutil.copytree(self.given, place, ignore=shutil.ignore_patterns("*.safetensors", "*.bin"))
+        config = json.loads((self.given / "config.json").read_text()) | size
         (place / "config.json").write_text(json.dumps(config))
         os.environ["TRANSFORMERS_VERBOSITY"] = "error"
         from transformers import AutoConfig, AutoModel
@@ -246,10 +247,10 @@ def short_name(symbol):
     return re.sub(r"\s+", " ", name)[:150]
 
 
-def own_rate(machine, model, batch_size, steps, environment=None):
+def own_rate(machine, model, batch_size, steps):
     output = machine.train("speed", "--max-steps", steps, "--log-every", 50, "--batch-size", batch_size, "--device",
                            machine.device, "--precision", "bf16", "--checkpoint-minutes", 0, model=model,
-                           train_file=machine.train_file, environment=environment)
+                           train_file=machine.train_file)
     log = [record for record in records(output, "step") if record["step"] > 50]
     first, last = log[0], log[-1]
     seconds = moment(last) - moment(first)
@@ -298,38 +299,6 @@ def check_speed(machine):
                     "ratio": round(own["examples_per_s"] / peer["examples_per_s"], 2)}
         result[f"{model}, batch {batch_size}"] = row
         print(f"  {model}, batch {batch_size}: {row}", flush=True)
-    return result
-
-
-def check_kernels(machine):
-    """The kernels of our own on and off, in turns: ms a step, losses, equal bits, and the time of the first start."""
-    machine.demand_device()
-    kernels = {"off": {"SEQTRAIN_GPU_KERNELS": ""},
-               "on": {"SEQTRAIN_GPU_KERNELS": "adam", "XDG_CACHE_HOME": str(machine.folder / "cache")}}
-    result, runs = {}, {}
-    for name in ("off", "on", "on again"):
-        chosen = kernels[name.removesuffix(" again")]
-        start = time.monotonic()
-        output = machine.folder / "kernels"
-        log = machine.run("mnli", *machine.train_flags(output, "--max-steps", 30, "--log-every", 1, "--device",
-                                                       machine.device, "--precision", "bf16"), environment=chosen)
-        result[f"seconds of a short run, {name}"] = round(time.monotonic() - start, 2)
-        if name == "on" and "kernels of our own on" not in log:
-            raise Skip(" ".join(re.findall("torch's operators compute Adam: .*", log)) or "mnli has no kernels")
-        runs[name] = losses(output), digest(output)
-    result["equal bits, on twice"] = runs["on"][1] == runs["on again"][1]
-    result["equal bits, on and off"] = runs["on"][1] == runs["off"][1]
-    result["largest difference of 30 losses, on and off"] = max(
-        abs(a - b) for a, b in zip(runs["on"][0], runs["off"][0], strict=True))
-    assert result["equal bits, on twice"] and result["largest difference of 30 losses, on and off"] < 0.01, result
-    for case in machine.arguments.cases.split(","):
-        model, batch_size = case.split(":")
-        rows = {"off": [], "on": []}
-        for name in ("off", "on", "on", "off"):
-            own = own_rate(machine, model, int(batch_size), 150, kernels[name])
-            rows[name].append(round(own["ms"], 3))
-        result[f"ms a step, {model}, batch {batch_size}"] = rows
-        print(f"  {model}, batch {batch_size}: {rows}", flush=True)
     return result
 
 
