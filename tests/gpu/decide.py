@@ -86,16 +86,19 @@ class Decision:
     def measure_machine(self):
         return run.check_machine(self.machine)
 
-    def train(self, setting, *flags, **choice):
-        return self.machine.train(f"run-{setting}", "--device", self.machine.device, "--log-every", 1, *flags,
-                                  environment=self.environments[setting], **choice)
+    def train(self, setting, *flags):
+        """Trains. Returns the output directory and what the program said."""
+        output = self.machine.folder / f"run-{setting}"
+        flags = self.machine.train_flags(output, "--device", self.machine.device, "--log-every", 1, *flags)
+        return output, self.machine.run("mnli", *flags, environment=self.environments[setting])
 
     def measure_bits(self):
         """Losses and bits of each setting beside those without kernels of our own, and the seconds of a start."""
         result, found = {}, {}
         for setting in ("off", *[name for name in SETTINGS if name != "off" for _ in range(2)]):
             start = time.monotonic()
-            output = self.train(setting, "--max-steps", self.arguments.steps // 5, "--precision", "bf16")
+            output, said = self.train(setting, "--max-steps", self.arguments.steps // 5, "--precision", "bf16")
+            assert setting == "off" or "kernels of our own on" in said, f"operators computed {setting}: {said}"
             seconds = round(time.monotonic() - start, 2)
             result.setdefault(setting, {}).setdefault("seconds of a run, first and again", []).append(seconds)
             found.setdefault(setting, []).append((losses(output), digest(output)))
@@ -182,7 +185,7 @@ class Decision:
         return {"largest gap of losses": self.beside_host("--lora-rank", 8)}
 
     def measure_deterministic(self):
-        runs = [digest(self.train("off", "--max-steps", 10, "--full-determinism", "--precision", precision))
+        runs = [digest(self.train("off", "--max-steps", 10, "--full-determinism", "--precision", precision)[0])
                 for precision in ("fp32", "fp32", "bf16", "bf16")]
         assert runs[0] == runs[1] and runs[2] == runs[3], runs
         return {"equal bits twice": True}
