@@ -90,6 +90,7 @@ def main():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--max-length", type=int, required=True)
     parser.add_argument("--device", default="cpu", help="cuda for a GPU")
+    parser.add_argument("--no-evaluation", action="store_true")
     parser.add_argument("--lora-rank", type=int, default=0)
     parser.add_argument("--lora-target")
     given = parser.parse_args()
@@ -111,9 +112,9 @@ def main():
             save_strategy="no", report_to=[], disable_tqdm=True, **MODES[given.mode]))
     trainer.train()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    if given.mode.startswith("compiled"):
+    if given.mode.startswith("compiled") and not given.no_evaluation:
         trainer.evaluate()  # compiles
-    evaluation = trainer.evaluate()["eval_samples_per_second"]
+    evaluation = None if given.no_evaluation else trainer.evaluate()["eval_samples_per_second"]
     if clock.steps == 0:
         raise SystemExit("every step after the first ones compiled; give more --max-steps")
     print(json.dumps({"train": given.batch_size * clock.steps / clock.seconds, "evaluate": evaluation,

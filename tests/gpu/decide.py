@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import json
 import math
+import os
 import pathlib
 import shutil
 import subprocess
@@ -23,12 +24,11 @@ import run
 from run import ROOT, Machine, Skip, digest, encoder_parameters, moment
 from run_log import losses, records
 
+HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = ["adam"]  # the names that SEQTRAIN_GPU_KERNELS takes
 SETTINGS = {"off": "", **{name: name for name in KERNELS}}
 if len(KERNELS) > 1:
     SETTINGS["all"] = ",".join(KERNELS)
-# The most that a session can bring to a machine without a network.
-CARRIED_MIB = 64
 
 
 @dataclasses.dataclass
@@ -40,21 +40,29 @@ class Item:
 
 
 class UsedMemory:
-    """Samples the memory in use on the GPU. `most` is in MiB, and None where nothing tells it."""
+    """Samples the memory of the GPU that is in use beyond what was before. `most` is in MiB, and None where nothing
+    tells it."""
 
     def __enter__(self):
         self.most, self.ended = None, threading.Event()
+        self.before = self.now()
         self.thread = threading.Thread(target=self.sample)
-        if shutil.which("nvidia-smi"):
+        if self.before is not None:
             self.thread.start()
         return self
 
-    def sample(self):
+    @staticmethod
+    def now():
         command = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
-        while not self.ended.wait(0.3):
-            told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
-            if told and told[0].isdigit():
-                self.most = max(self.most or 0, int(told[0]))
+        try:
+            told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=5).stdout.split()
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return int(told[0]) if told and told[0].isdigit() else None
+
+    def sample(self):
+        while not self.ended.wait(2):  # seldom, because a query takes the processor's time from the run
+            self.most = max(self.most or 0, (self.now() or 0) - self.before)
 
     def __exit__(self, *_):
         self.ended.set()
@@ -65,46 +73,68 @@ class UsedMemory:
 class Decision:
     """The measurements on a machine. `figures` has their results by name."""
 
-    def __init__(self, arguments, machine):
-        self.arguments, self.machine, self.figures = arguments, machine, {}
+    def __init__(self, arguments, machine, figures):
+        self.arguments, self.machine, self.figures = arguments, machine, figures
+        known = figures.get("machine")
+        if isinstance(known, dict):
+            machine.peak = known["bf16 product, TFLOP/s"] * 1e12
         self.environments = {name: {"SEQTRAIN_GPU_KERNELS": kernels, "XDG_CACHE_HOME": str(machine.folder / "cache")}
                              for name, kernels in SETTINGS.items()}
+        self.cases = arguments.cases.split(",")
 
     def items(self):
         yield Item("machine", 10, self.measure_machine)
-        yield Item("bits", 12 * (1 + len(SETTINGS)), self.measure_bits)
-        for case in self.arguments.cases.split(","):
-            yield Item(case, 14 * len(SETTINGS), lambda case=case: self.measure_speed(case))
+        yield Item("bits", 24 + 12 * (len(SETTINGS) - 1) * 2, self.measure_bits)
+        for case in self.cases:
+            yield Item(case, 16 * len(SETTINGS), lambda case=case: self.measure_speed(case))
         for case in self.arguments.peers.split(",") if self.arguments.peers else ():
             for mode in ("tuned", "compiled-dynamic"):
-                yield Item(f"{case}, Trainer {mode}", 30 if mode == "tuned" else 60,
+                yield Item(f"{case}/{mode}", 30 if mode == "tuned" else 60,
                            lambda case=case, mode=mode: self.measure_peer(case, mode))
-        yield Item("profile", 30, self.measure_profile)
-        for name in ("losses", "resume", "adapters", "deterministic", "families", "processes"):
-            yield Item(name, 30, getattr(self, "measure_" + name))
+        yield Item("profile", 30, self.with_chosen(run.check_profile))
+        yield Item("losses", 50, self.with_chosen(run.check_losses))
+        yield Item("resume", 150, self.with_chosen(run.check_resume))
+        yield Item("adapters", 20, self.with_chosen(self.measure_adapters))
+        yield Item("deterministic", 40, self.with_chosen(self.measure_deterministic))
+        yield Item("families", 50, self.with_chosen(self.measure_families))
+        yield Item("processes", 40, self.with_chosen(self.measure_processes))
+
+    def with_chosen(self, measure):
+        """Returns a measurement with the kernels whose verdict is `on`, which its result names."""
+        def measured():
+            chosen = ",".join(name for name in KERNELS if verdict(name, self.figures, self.cases)[0] == "on")
+            before = self.machine.environment
+            self.machine.environment = before | self.environments["off"] | {"SEQTRAIN_GPU_KERNELS": chosen}
+            try:
+                return {"kernels of our own": chosen} | measure(self.machine)
+            finally:
+                self.machine.environment = before
+        return measured
 
     def measure_machine(self):
-        return run.check_machine(self.machine)
-
-    def train(self, setting, *flags):
-        """Trains. Returns the output directory and what the program said."""
-        output = self.machine.folder / f"run-{setting}"
-        flags = self.machine.train_flags(output, "--device", self.machine.device, "--log-every", 1, *flags)
-        return output, self.machine.run("mnli", *flags, environment=self.environments[setting])
+        """In a process of its own, whose memory on the GPU is given back."""
+        if not shutil.which("nvidia-smi"):
+            raise Skip("this machine has no NVIDIA driver")
+        code = "import json, run, types; print(json.dumps(run.check_machine(types.SimpleNamespace(demand_cuda=lambda: 0))))"
+        told = self.machine.call([sys.executable, "-c", code], {**self.machine.environment, "PYTHONPATH": str(HERE)})
+        result = json.loads(told.splitlines()[-1])
+        self.machine.peak = result["bf16 product, TFLOP/s"] * 1e12
+        return result
 
     def measure_bits(self):
         """Losses and bits of each setting beside those without kernels of our own, and the seconds of a start."""
         result, found = {}, {}
-        for setting in ("off", *[name for name in SETTINGS if name != "off" for _ in range(2)]):
+        for setting in [name for name in SETTINGS for _ in range(2)]:
             start = time.monotonic()
-            output, said = self.train(setting, "--max-steps", self.arguments.steps // 5, "--precision", "bf16")
+            output = self.machine.folder / "bits"
+            said = self.machine.run("mnli", *self.machine.train_flags(
+                output, "--max-steps", 30, "--log-every", 1, "--device", self.machine.device, "--precision", "bf16"),
+                environment=self.environments[setting])
             assert setting == "off" or "kernels of our own on" in said, f"operators computed {setting}: {said}"
             seconds = round(time.monotonic() - start, 2)
             result.setdefault(setting, {}).setdefault("seconds of a run, first and again", []).append(seconds)
             found.setdefault(setting, []).append((losses(output), digest(output)))
         for setting, runs in found.items():
-            if setting == "off":
-                continue
             gaps = [abs(a - b) for a, b in zip(runs[0][0], found["off"][0][0], strict=True)]
             result[setting] |= {"equal bits twice": runs[0][1] == runs[1][1],
                                 "bits of off": runs[0][1] == found["off"][0][1], "largest gap of losses": max(gaps)}
@@ -114,63 +144,53 @@ class Decision:
         """Milliseconds a step of each setting, in turns forth and back."""
         model, batch_size, length = parts(case)
         result = {setting: {"ms": []} for setting in SETTINGS}
+        steps = self.arguments.steps if batch_size < 128 and not length else self.arguments.steps // 2
         for setting in [*SETTINGS, *reversed(SETTINGS)]:
-            steps = self.arguments.steps
             with UsedMemory() as memory:
                 output = self.machine.train(
                     "speed", "--max-steps", steps, "--log-every", max(1, steps // 6), "--batch-size", batch_size,
-                    "--device", self.machine.device, "--precision", "bf16", "--checkpoint-minutes", 0,
+                    "--device", self.machine.device, "--precision", "bf16", "--checkpoint-minutes", 0, "--no-baseline",
                     *(["--max-length", length] if length else []), model=model,
-                    train_file=self.long_texts(length) if length else self.machine.train_file,
-                    environment=self.environments[setting])
+                    train_file=self.examples(steps * batch_size, length), environment=self.environments[setting])
             log = [record for record in records(output, "step") if record["step"] > steps // 3]
             ms = 1e3 * (moment(log[-1]) - moment(log[0])) / (log[-1]["step"] - log[0]["step"])
             result[setting]["ms"].append(round(ms, 3))
-            if memory.most:
-                result[setting]["MiB on the GPU"] = memory.most
+            if memory.most is not None:
+                result[setting]["MiB on the GPU"] = max(memory.most, result[setting].get("MiB on the GPU", 0))
             if self.machine.peak:
                 rate = sum(record["tokens_per_second"] for record in log[1:]) / (len(log) - 1)
                 flops = 6 * encoder_parameters(self.machine, model) * rate
                 result[setting]["share of the product's rate"] = round(flops / self.machine.peak, 3)
         return result
 
-    def long_texts(self, length):
-        """Writes pairs that are longer than `length` tokens."""
-        place = self.machine.folder / f"{length}.jsonl"
+    def examples(self, count, length):
+        """Writes at least so many pairs, so that no evaluation of an epoch is timed; of at least `length` tokens if it is
+        not 0."""
+        place = self.machine.folder / f"{count}-{length}.jsonl"
         if not place.exists():
-            pairs = [json.loads(line) for line in self.machine.train_file.read_text().splitlines()[:2000]]
-            longest = " ".join(pair["sentence1"] for pair in pairs)
+            pairs = [json.loads(line) for line in self.machine.train_file.read_text().splitlines()]
+            words = " ".join(pair["sentence1"] for pair in pairs[:2000])
             with place.open("w") as out:
-                for i, pair in enumerate(pairs):
-                    begin = 97 * i % (len(longest) // 2)
-                    out.write(json.dumps(pair | {"sentence1": longest[begin:begin + 8 * length]}) + "\n")
+                for i in range(count):
+                    pair = pairs[i % len(pairs)]
+                    if length:
+                        begin = 97 * i % (len(words) // 2)
+                        pair = pair | {"sentence1": words[begin:begin + 8 * length]}
+                    out.write(json.dumps(pair) + "\n")
         return place
 
     def measure_peer(self, case, mode):
         """The peer's milliseconds a step."""
         model, batch_size, length = parts(case)
-        command = [sys.executable, ROOT / "bench/step/peer.py", "--device", self.machine.device, "--model",
-                   self.machine.model(model), "--train-file", self.machine.train_file, "--dev-file",
-                   run.PAIRS / "dev.jsonl", "--mode", mode, "--batch-size", batch_size, "--max-steps",
-                   self.arguments.steps, "--threads", 8, "--max-length", length or 512]
-        ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        if ended.returncode != 0:
-            raise Skip(f"the peer fails: {ended.stderr[-500:]}")
-        told = json.loads(ended.stdout.splitlines()[-1])
+        steps = 150
+        told = self.machine.call(
+            [sys.executable, ROOT / "bench/step/peer.py", "--device", self.machine.device, "--no-evaluation", "--model",
+             self.machine.model(model), "--train-file", self.examples(steps * batch_size, length), "--dev-file",
+             run.PAIRS / "dev.jsonl", "--mode", mode, "--batch-size", batch_size, "--max-steps", steps, "--threads", 8,
+             "--max-length", length or 512], {**os.environ, "HF_HUB_OFFLINE": "1"})
+        told = json.loads(told.splitlines()[-1])
         return {"ms": round(1e3 * batch_size / told["train"], 3), "torch": told["torch"],
                 "transformers": told["transformers"]}
-
-    def measure_profile(self):
-        """What the kernels of a step are after the settings that won."""
-        chosen = ",".join(name for name in KERNELS if verdict(name, self.figures)[0] == "on")
-        self.machine.environment |= self.environments["off"] | {"SEQTRAIN_GPU_KERNELS": chosen}
-        return {"kernels": chosen} | run.check_profile(self.machine)
-
-    def measure_losses(self):
-        return run.check_losses(self.machine)
-
-    def measure_resume(self):
-        return run.check_resume(self.machine)
 
     def beside_host(self, *flags, model="given"):
         """Returns the largest gap between the losses of 10 steps here and on the processor, in fp32."""
@@ -181,21 +201,21 @@ class Decision:
         assert len(both[0]) == 10 and gap < 1e-3, both
         return gap
 
-    def measure_adapters(self):
+    def measure_adapters(self, _):
         return {"largest gap of losses": self.beside_host("--lora-rank", 8)}
 
-    def measure_deterministic(self):
-        runs = [digest(self.train("off", "--max-steps", 10, "--full-determinism", "--precision", precision)[0])
-                for precision in ("fp32", "fp32", "bf16", "bf16")]
+    def measure_deterministic(self, machine):
+        runs = [digest(machine.train("equal", "--max-steps", 10, "--full-determinism", "--precision", precision, "--device",
+                                     machine.device)) for precision in ("fp32", "fp32", "bf16", "bf16")]
         assert runs[0] == runs[1] and runs[2] == runs[3], runs
         return {"equal bits twice": True}
 
-    def measure_families(self):
+    def measure_families(self, machine):
         """Families with forms of their own: distances in the scores, and a convolution."""
         result = {}
         distances = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "conv_kernel_size": 3}
         for name, settings in (("mpnet", {}), ("deberta-v2", distances)):
-            self.machine.models[name] = self.make_family(name, settings)
+            machine.models[name] = self.make_family(name, settings)
             result[name] = {"largest gap of losses": self.beside_host("--threads", 4, model=name)}
         return result
 
@@ -211,25 +231,24 @@ class Decision:
             intermediate_size=256, num_labels=3, max_position_embeddings=known["max_position_embeddings"], **settings)
         AutoModelForSequenceClassification.from_config(config).save_pretrained(place)
         for file in given.iterdir():
-            if file.name != "config.json" and file.suffix not in (".safetensors", ".bin"):
+            if file.is_file() and file.name != "config.json" and file.suffix not in (".safetensors", ".bin"):
                 shutil.copy(file, place)
         (place / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
         return place
 
-    def measure_processes(self):
+    def measure_processes(self, machine):
         """Two GPUs beside one."""
         import torch
         if torch.cuda.device_count() < 2:
-            raise Skip("there is one GPU")
+            raise Skip("there is no second GPU")
         rates = {}
         for count in (1, 2):
-            output = self.machine.folder / f"processes-{count}"
-            flags = self.machine.train_flags(output, "--max-steps", self.arguments.steps, "--log-every", 10, "--batch-size",
-                                             64, "--precision", "bf16", "--device", "cuda", model="base",
-                                             train_file=self.machine.train_file)
-            command = [sys.executable, "-m", "torch.distributed.run", "--no-python", "--standalone",
-                       f"--nproc-per-node={count}", self.machine.programs / "mnli", *flags]
-            subprocess.run(list(map(str, command)), check=True, capture_output=True, env=self.machine.environment)
+            output = machine.folder / f"processes-{count}"
+            flags = machine.train_flags(output, "--max-steps", 150, "--log-every", 10, "--batch-size", 64, "--precision",
+                                        "bf16", "--device", "cuda", model="base",
+                                        train_file=self.examples(150 * 64 * count, 0))
+            machine.call([sys.executable, "-m", "torch.distributed.run", "--no-python", "--standalone",
+                          f"--nproc-per-node={count}", machine.programs / "mnli", *flags], machine.environment)
             rates[count] = sum(r["tokens_per_second"] for r in records(output, "step")[5:])
         return {"scaling": round(rates[2] / rates[1], 2)}
 
@@ -240,42 +259,53 @@ def parts(case):
     return model, int(batch_size), int(length[0]) if length else 0
 
 
-def verdict(kernel, figures):
-    """Returns `on`, `off` or `unknown` for a kernel's default, and the reason. It is on if it has equal bits and the
-    losses of `off`, no case is more than 1 % slower, and the mean over all is at least 1 % faster."""
-    bits = figures.get("bits", {})
-    if not isinstance(bits, dict) or kernel not in bits:
+def verdict(kernel, figures, cases):
+    """Returns `on`, `off` or `unknown` for a kernel's default, and the reason. It is on if equal runs have equal bits and
+    the losses of `off`, all cases were timed, none is slower by more than 1 % and the spread of `off`, and the mean over
+    all is at least 1 % faster."""
+    failed = [name for name in ("bits", *cases, "losses", "resume") if str(figures.get(name)).startswith("failed")]
+    if failed:
+        return "off", f"{', '.join(failed)} failed"
+    bits = figures.get("bits")
+    if not isinstance(bits, dict):
         return "unknown", "its bits were not compared"
     if not bits[kernel]["equal bits twice"]:
-        return "off", "equal runs have other bits"
-    if bits[kernel]["largest gap of losses"] > 0.01:
+        whose = "" if bits["off"]["equal bits twice"] else ", as without it"
+        return "off", "equal runs have other bits" + whose
+    if not bits[kernel]["largest gap of losses"] <= 0.01:
         return "off", f"a loss differs by {bits[kernel]['largest gap of losses']:.2g}"
-    ratios = {case: min(row["off"]["ms"]) / min(row[kernel]["ms"]) for case, row in figures.items()
-              if isinstance(row, dict) and kernel in row and "ms" in row[kernel]}
-    if not ratios:
-        return "unknown", "no step was timed"
-    worst = min(ratios, key=ratios.get)
+    untimed = [case for case in cases if not isinstance(figures.get(case), dict)]
+    if untimed:
+        return "unknown", f"{', '.join(untimed)} not timed"
+    ratios, slower = {}, []
+    for case in cases:
+        off, on = figures[case]["off"]["ms"], figures[case][kernel]["ms"]
+        ratios[case] = min(off) / min(on)
+        if ratios[case] < 0.99 * min(off) / max(off):
+            slower.append(case)
     mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    worst = min(ratios, key=ratios.get)
     said = f"{mean:.3f} times as fast over {len(ratios)} cases, {ratios[worst]:.3f} at {worst}"
-    return ("on" if ratios[worst] >= 0.99 and mean >= 1.01 else "off"), said
+    return ("on" if not slower and mean >= 1.01 else "off"), said
 
 
-def table(figures):
+def table(figures, cases):
     """Returns the lines of the table of cases and the verdicts."""
     names = list(SETTINGS)
     lines = ["| case | " + " | ".join(f"{name}, ms" for name in names) + " | share, " + ", ".join(names) +
              " | MiB, " + ", ".join(names) + " | Trainer, ms | compiled, ms |", "|---|" + "--:|" * (len(names) + 4)]
-    for case, row in figures.items():
-        if not isinstance(row, dict) or "off" not in row or "ms" not in row["off"]:
+    for case in cases:
+        row = figures.get(case)
+        if not isinstance(row, dict):
             continue
-        peers = [figures.get(f"{case}, Trainer {mode}", "") for mode in ("tuned", "compiled-dynamic")]
+        peers = [figures.get(f"{case}/{mode}") for mode in ("tuned", "compiled-dynamic")]
         cells = [f"{min(row[name]['ms']):.2f}" for name in names]
         for key in ("share of the product's rate", "MiB on the GPU"):
             cells.append(", ".join(str(row[name].get(key, "")) for name in names))
         cells += [f"{peer['ms']:.2f}" if isinstance(peer, dict) else "" for peer in peers]
         lines.append(f"| {case} | " + " | ".join(cells) + " |")
     for kernel in KERNELS:
-        choice, reason = verdict(kernel, figures)
+        choice, reason = verdict(kernel, figures, cases)
         lines.append(f"default of {kernel}: {choice}: {reason}")
     return lines
 
@@ -296,7 +326,7 @@ def print_plan(items, arguments):
         size = sum(file.stat().st_size for file in files) / 2**20
         whole += size
         print(f"  {path}: {f'{size:.1f} MiB' if files else 'is not there'}")
-    print(f"{whole:.1f} MiB, of {CARRIED_MIB}; strip the programs, and leave models that can be made there")
+    print(f"{whole:.1f} MiB; programs may be stripped, and a checkpoint without weights gets random ones")
 
 
 def main():
@@ -307,38 +337,49 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--preload", type=pathlib.Path, help="a library for the programs, such as another device")
     parser.add_argument("--minutes", type=float, default=8)
-    parser.add_argument("--steps", type=int, default=150, help="of a run that is timed")
+    parser.add_argument("--steps", type=int, default=600, help="of a run that is timed; half of it if steps are long")
     parser.add_argument("--cases", default="base:128,given:16,given:32,base:32,given:128,base:16,given:16:512,base:16:512",
                         help="models and batch sizes, and the texts' length if not their own")
     parser.add_argument("--peers", default="base:128,given:16", help="the cases of the peer")
     parser.add_argument("--profiles", default="base:128,given:16")
-    parser.add_argument("--only", help="names of measurements, as the plan has them; all by default")
+    parser.add_argument("--only", help="names of measurements, as the plan has them; others are taken from the output file")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("decide.json"))
     arguments = parser.parse_args()
-    end = time.monotonic() + 60 * arguments.minutes
+    figures = json.loads(arguments.output.read_text()) if arguments.only and arguments.output.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
-        decision = Decision(arguments, Machine(arguments, pathlib.Path(folder)))
+        machine = Machine(arguments, pathlib.Path(folder))
+        machine.end = time.monotonic() + 60 * arguments.minutes
+        decision = Decision(arguments, machine, figures)
+        items = list(decision.items())
+        if arguments.only:
+            only = arguments.only.split(",")
+            unknown = set(only) - {item.name for item in items}
+            if unknown:
+                parser.error(f"--only: no measurement is named {', '.join(sorted(unknown))}")
+            items = [item for item in items if item.name in only]
         if arguments.device == "cuda" and not shutil.which("nvidia-smi"):
-            print_plan(decision.items(), arguments)
+            print_plan(items, arguments)
             return
-        only = arguments.only and arguments.only.split(",")
-        for item in decision.items():
-            if only and item.name not in only:
-                continue
-            start = time.monotonic()
-            if start + item.seconds > end:
-                decision.figures[item.name] = "left out: no time"
-            else:
-                try:
-                    decision.figures[item.name] = item.measure()
-                except (Skip, ImportError) as reason:
-                    decision.figures[item.name] = f"skipped: {reason}"
-                except Exception:  # a measurement may fail in any way, and the others still run
-                    decision.figures[item.name] = "failed: " + traceback.format_exc()[-3000:]
-            print(f"{item.name}: {json.dumps(decision.figures[item.name])}, {time.monotonic() - start:.1f} s", flush=True)
-            arguments.output.write_text(json.dumps(decision.figures, indent=1))
-        print("\n".join(table(decision.figures)))
-        sys.exit(any(str(figure).startswith("failed") for figure in decision.figures.values()))
+        failed = [item.name for item in items if not measure(item, decision)]
+    sys.exit(bool(failed))
+
+
+def measure(item, decision):
+    """Takes a measurement if there is time for it, and prints all that is known. Returns false if it failed."""
+    figures, start = decision.figures, time.monotonic()
+    if start + item.seconds > decision.machine.end:
+        figures[item.name] = "left out: no time"
+    else:
+        try:
+            figures[item.name] = item.measure()
+        except (Skip, ImportError) as reason:
+            figures[item.name] = f"skipped: {reason}"
+        except Exception:  # a measurement may fail in any way, and the others still run
+            figures[item.name] = "failed: " + traceback.format_exc()[-3000:]
+    print(f"{item.name}: {json.dumps(figures[item.name])}, {time.monotonic() - start:.1f} s")
+    print("\n".join(table(figures, decision.cases)), flush=True)
+    decision.arguments.output.write_text(json.dumps(figures, indent=1))
+    return not str(figures[item.name]).startswith("failed")
 
 
 if __name__ == "__main__":

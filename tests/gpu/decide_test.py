@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -16,18 +17,25 @@ import made_model  # noqa: E402
 
 def figures(equal=True, gap=0.0, **cases):
     """Returns figures with milliseconds of off and adam by case."""
-    rows = {case: {"off": {"ms": [off, off + 1]}, "adam": {"ms": [adam + 1, adam]}} for case, (off, adam) in cases.items()}
-    return {"bits": {"off": {}, "adam": {"equal bits twice": equal, "largest gap of losses": gap}}, **rows}
+    rows = {case: {"off": {"ms": [off, off + 0.01]}, "adam": {"ms": [adam + 1, adam]}} for case, (off, adam) in cases.items()}
+    bits = {"off": {"equal bits twice": True}, "adam": {"equal bits twice": equal, "largest gap of losses": gap}}
+    return {"bits": bits, **rows}
 
 
 def check_verdicts():
-    for expected, made in (("on", figures(a=(10, 9), b=(5, 5))), ("off", figures(a=(10, 9), b=(5, 5.1))),
-                           ("off", figures(a=(10, 10), b=(5, 5))), ("off", figures(equal=False, a=(10, 5))),
-                           ("off", figures(gap=0.1, a=(10, 5))), ("unknown", figures()),
-                           ("unknown", {"bits": "failed: in some way", "a": {}})):
-        choice, reason = verdict("adam", made)
+    faster = figures(a=(10, 9), b=(5, 5))
+    for expected, made in (("on", faster), ("off", figures(a=(10, 9), b=(5, 5.1))),
+                           ("off", figures(a=(10, 10), b=(5, 5))), ("off", figures(equal=False, a=(10, 5), b=(10, 5))),
+                           ("off", figures(gap=0.1, a=(10, 5), b=(10, 5))),
+                           ("off", figures(gap=math.nan, a=(10, 5), b=(10, 5))), ("off", faster | {"b": "failed: so"}),
+                           ("off", faster | {"resume": "failed: so"}), ("unknown", faster | {"b": "left out: no time"}),
+                           ("unknown", figures(a=(10, 9))), ("unknown", {"a": {}}), ("on", faster | {"losses": "skipped: so"})):
+        choice, reason = verdict("adam", made, ["a", "b"])
         assert choice == expected and reason, (expected, choice, reason, made)
-    lines = table(figures(a=(10, 9)) | {"a, Trainer tuned": {"ms": 40}, "profile": "left out: no time"})
+    noisy = figures(a=(10, 9), b=(5, 5.2))
+    noisy["b"]["off"]["ms"] = [5, 5.4]
+    assert verdict("adam", noisy, ["a", "b"])[0] == "on", noisy
+    lines = table(figures(a=(10, 9)) | {"a/tuned": {"ms": 40}, "profile": "left out: no time"}, ["a"])
     assert lines[2] == "| a | 10.00 | 9.00 | ,  | ,  | 40.00 |  |", lines
     assert lines[3].startswith("default of adam: on: 1.111 times as fast over 1 cases"), lines
 
@@ -35,7 +43,7 @@ def check_verdicts():
 def decide(arguments, folder, *flags):
     made_model.make(folder / "model")
     command = [sys.executable, pathlib.Path(__file__).with_name("decide.py"), "--programs", arguments.programs,
-               "--checkpoint", folder / "model", "--steps", "10", "--output", folder / "decide.json", *flags]
+               "--checkpoint", folder / "model", "--steps", "24", "--output", folder / "decide.json", *flags]
     ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout.splitlines()
@@ -50,7 +58,9 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         fake = ["--device", "fake", "--preload", arguments.device_library, "--cases", "given:8"]
-        lines = decide(arguments, folder, *fake, "--only", "bits,given:8")
+        lines = decide(arguments, folder, *fake, "--only", "bits")
+        assert lines[-1] == "default of adam: unknown: given:8 not timed", lines
+        lines = decide(arguments, folder, *fake, "--only", "given:8")
         found = json.loads((folder / "decide.json").read_text())
         assert found["bits"]["adam"]["equal bits twice"] and found["bits"]["adam"]["largest gap of losses"] < 1e-4, found
         assert len(found["given:8"]["adam"]["ms"]) == 2, found

@@ -40,13 +40,15 @@ class Machine:
         self.arguments, self.folder = arguments, folder
         self.programs = pathlib.Path(arguments.programs)
         self.given = pathlib.Path(arguments.checkpoint)
-        self.models = {"given": self.given} if list(self.given.glob("*.safetensors")) else {}
+        has_weights = any(list(self.given.glob(kind)) for kind in ("*.safetensors", "*.bin"))
+        self.models = {"given": self.given} if has_weights else {}
         self.train_file = arguments.train_file or PAIRS / "train.jsonl"
         self.environment = dict(os.environ)
         if arguments.preload:
             self.environment["LD_PRELOAD"] = str(arguments.preload)
         self.device = arguments.device
         self.peak = None  # FLOP/s of a large bf16 product
+        self.end = None  # when programs are stopped, by time.monotonic()
 
     def demand_cuda(self):
         if not shutil.which("nvidia-smi"):
@@ -66,11 +68,12 @@ class Machine:
     def make(self, place, size):
         from safetensors.torch import save_file
         import torch
+        os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+        from transformers import AutoConfig, AutoModel
+        print(f"{place.name} gets random weights", flush=True)
         shutil.copytree(self.given, place, ignore=shutil.ignore_patterns("*.safetensors", "*.bin"))
         config = json.loads((self.given / "config.json").read_text()) | size
         (place / "config.json").write_text(json.dumps(config))
-        os.environ["TRANSFORMERS_VERBOSITY"] = "error"
-        from transformers import AutoConfig, AutoModel
         torch.manual_seed(1)
         state = AutoModel.from_config(AutoConfig.from_pretrained(place)).state_dict()
         save_file({name: value.contiguous() for name, value in state.items()}, place / "model.safetensors",
@@ -78,10 +81,18 @@ class Machine:
         return place
 
     def run(self, program, *flags, environment=None, text=None):
-        ended = subprocess.run([self.programs / program, *map(str, flags)], input=text, capture_output=True, text=True,
-                               env={**self.environment, **(environment or {})}, check=False)
+        return self.call([self.programs / program, *flags], {**self.environment, **(environment or {})}, text)
+
+    def call(self, command, environment, text=None):
+        """Runs a command and returns what it wrote. Throws `Skip` if the time is over."""
+        program, *flags = map(str, command)
+        try:
+            ended = subprocess.run([program, *flags], input=text, capture_output=True, text=True, env=environment,
+                                   check=False, timeout=self.end and max(1, self.end - time.monotonic()))
+        except subprocess.TimeoutExpired as reason:
+            raise Skip("the time was over") from reason
         if ended.returncode != 0:
-            raise RuntimeError(f"{program} {' '.join(map(str, flags))} ends with {ended.returncode}: "
+            raise RuntimeError(f"{program} {' '.join(flags)} ends with {ended.returncode}: "
                                f"{ended.stdout[-800:]}{ended.stderr[-800:]}")
         return ended.stdout
 

@@ -47,8 +47,10 @@ struct NarrowCopy {
 };
 
 /// What a model on a processor packs of a parameter for its products. It packs all before a forward
-/// pass, unless what it has is that of the parameter's last change. An optimizer may pack rows as
-/// soon as it has changed them, while they are in the processor's cache.
+/// pass, unless what it has is that of the parameter's last counted change. If `changes` is that of
+/// the value, an optimizer may pack all rows, each as soon as it has changed it and while it is in
+/// the processor's cache; then it counts the change and sets `changes`. Whoever writes to the value
+/// through a pointer or its `data()` counts that change too, or products do not see it.
 struct PackedCopy {
   std::size_t rows;  ///< that are packed at once; a divisor of the number of the value's rows
   std::function<void(std::size_t row)> pack;  ///< packs the rows from this one on, on any thread

@@ -106,23 +106,27 @@ inline void update(const AdamItem& item, std::size_t index, std::size_t begin, s
 }
 
 SEQTRAIN_SEPARATE void update(std::span<const AdamItem> items) {
+  std::vector<tensor::PackedCopy*> packed;  // of each item; null if its rows are not to be packed
+  packed.reserve(items.size());
+  for (const AdamItem& item : items) {
+    packed.push_back(detail::packed_of(item));
+    if (packed.back() != nullptr) packed.back()->changes = -1;  // until all rows are packed
+  }
   const auto parts = detail::stretches(
       items, [](const AdamItem& item) { return item.moving; },
-      [](const AdamItem& item) {
-        const tensor::PackedCopy* const packed = detail::packed_of(item);
-        return packed == nullptr ? detail::most_numbers : packed->rows * detail::row_size(item);
+      [&](const AdamItem& item) {
+        const tensor::PackedCopy* const copy = packed[static_cast<std::size_t>(&item - &items[0])];
+        return copy == nullptr ? detail::most_numbers : copy->rows * detail::row_size(item);
       });
   tensor::for_each_task(parts.size(), [&](std::size_t i, std::size_t) {
     const auto& [index, begin, end] = parts[i];
-    const AdamItem& item = items[index];
-    detail::update(item, index, begin, end);
-    const tensor::PackedCopy* const packed = detail::packed_of(item);
-    if (packed != nullptr) packed->pack(begin / detail::row_size(item));
+    detail::update(items[index], index, begin, end);
+    if (packed[index] != nullptr) packed[index]->pack(begin / detail::row_size(items[index]));
   });
-  for (const AdamItem& item : items) {
-    tensor::PackedCopy* const packed = detail::packed_of(item);
-    tensor::count_change(item.parameter->value);
-    if (packed != nullptr) packed->changes = tensor::changes_of(item.parameter->value);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const at::Tensor& value = items[i].parameter->value;
+    tensor::count_change(value);
+    if (packed[i] != nullptr) packed[i]->changes = tensor::changes_of(value);
   }
 }
 
