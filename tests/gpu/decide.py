@@ -21,7 +21,7 @@ import traceback
 import typing
 
 import run
-from run import ROOT, Machine, Skip, digest, encoder_parameters, moment
+from run import ROOT, Machine, Skip, digest, encoder_parameters, pace
 from run_log import losses, records
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -152,14 +152,12 @@ class Decision:
                     "--device", self.machine.device, "--precision", "bf16", "--checkpoint-minutes", 0, "--no-baseline",
                     *(["--max-length", length] if length else []), model=model,
                     train_file=self.examples(steps * batch_size, length), environment=self.environments[setting])
-            log = [record for record in records(output, "step") if record["step"] > steps // 3]
-            ms = 1e3 * (moment(log[-1]) - moment(log[0])) / (log[-1]["step"] - log[0]["step"])
+            ms, tokens = pace(output, steps // 3)
             result[setting]["ms"].append(round(ms, 3))
             if memory.most is not None:
                 result[setting]["MiB on the GPU"] = max(memory.most, result[setting].get("MiB on the GPU", 0))
             if self.machine.peak:
-                rate = sum(record["tokens_per_second"] for record in log[1:]) / (len(log) - 1)
-                flops = 6 * encoder_parameters(self.machine, model) * rate
+                flops = 6 * encoder_parameters(self.machine, model) * tokens
                 result[setting]["share of the product's rate"] = round(flops / self.machine.peak, 3)
         return result
 

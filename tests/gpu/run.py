@@ -262,12 +262,16 @@ def own_rate(machine, model, batch_size, steps):
     output = machine.train("speed", "--max-steps", steps, "--log-every", 50, "--batch-size", batch_size, "--device",
                            machine.device, "--precision", "bf16", "--checkpoint-minutes", 0, model=model,
                            train_file=machine.train_file)
-    log = [record for record in records(output, "step") if record["step"] > 50]
+    ms, tokens = pace(output, 50)
+    return {"examples_per_s": 1e3 * batch_size / ms, "tokens_per_s": tokens, "ms": ms}
+
+
+def pace(output, after):
+    """Returns the milliseconds a step and the tokens a second of a run's steps beyond this one."""
+    log = [record for record in records(output, "step") if record["step"] > after]
     first, last = log[0], log[-1]
-    seconds = moment(last) - moment(first)
-    examples = (last["step"] - first["step"]) * batch_size / seconds
     tokens = [record["tokens_per_second"] for record in log[1:]]
-    return {"examples_per_s": examples, "tokens_per_s": sum(tokens) / len(tokens), "ms": 1e3 * batch_size / examples}
+    return 1e3 * (moment(last) - moment(first)) / (last["step"] - first["step"]), sum(tokens) / len(tokens)
 
 
 def moment(record):

@@ -46,13 +46,14 @@ struct NarrowCopy {
   std::int64_t changes = -1;  ///< `changes_of` the parameter when the copy was written
 };
 
-/// What a model on a processor packs of a parameter for its products. It packs all before a forward
-/// pass, unless what it has is that of the parameter's last counted change. If `changes` is that of
-/// the value, an optimizer may pack all rows, each as soon as it has changed it and while it is in
-/// the processor's cache; then it counts the change and sets `changes`. Whoever writes to the value
-/// through a pointer or its `data()` counts that change too, or products do not see it.
+/// A packed copy of a parameter, which the products of a model on a processor read. The model packs
+/// all rows before a forward pass unless the copy has the parameter's last counted change. If
+/// `changes` is that of the value, an optimizer may pack all rows, each as soon as it has changed
+/// it and while it is in the processor's cache; then it counts the change and sets `changes`.
+/// Whoever writes to the value through a pointer or its `data()` counts that change too, or
+/// products do not see it.
 struct PackedCopy {
-  std::size_t rows;  ///< that are packed at once; a divisor of the number of the value's rows
+  std::size_t rows;  ///< the number of rows that are packed at once; a divisor of the value's rows
   std::function<void(std::size_t row)> pack;  ///< packs the rows from this one on, on any thread
   std::int64_t changes = -1;                  ///< `changes_of` the parameter when it was packed
 };
@@ -78,7 +79,8 @@ struct Parameter {
   bool late = false;
   /// The copy that products read. Null if there is none, or if the model does not tell it.
   std::shared_ptr<NarrowCopy> copy = nullptr;
-  /// The same on a processor. Null if there is none, or if the model does not tell it.
+  /// The packed copy that products on a processor read. Null if there is none, or if the model does
+  /// not tell it.
   std::shared_ptr<PackedCopy> packed = nullptr;
 };
 

@@ -169,10 +169,9 @@ class PackedLinear {
       if (part.bias.defined()) {
         std::copy_n(part.bias.template const_data_ptr<float>(), part.out(), bias_.data() + output);
       }
-      const bool is_packed = part.packed->changes == tensor::changes_of(part.weight);
-      if (!is_packed || always) part.packed->changes = -1;
-      for (std::size_t i = 0; i < part.out() && (!is_packed || always); i += panel) {
-        outputs_to_pack_.push_back(output + i);
+      if (always || part.packed->changes != tensor::changes_of(part.weight)) {
+        part.packed->changes = -1;
+        for (std::size_t i = 0; i < part.out(); i += panel) outputs_to_pack_.push_back(output + i);
       }
       output += part.out();
     }

@@ -32,14 +32,15 @@ struct Stretch {
 /// The most numbers of a part that is not to be packed: whole blocks of 8-bit moments.
 inline constexpr std::size_t most_numbers = 16'384;
 
-/// Splits the items into parts of at most size_of(item) numbers that threads can share. The parts
-/// of an item cover the rows in rows_of(item), or all its numbers if rows_of(item) is null.
+/// Splits the items into parts that threads can share, those of item i into at most size_of(i)
+/// numbers. The parts of an item cover the rows in rows_of(item), or all its numbers if
+/// rows_of(item) is null.
 template <class RowsOf, class SizeOf>
 std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& rows_of,
                                const SizeOf& size_of) {
   std::vector<Stretch> result;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::size_t most = size_of(items[i]);
+    const std::size_t most = size_of(i);
     const auto add = [&](std::size_t begin, std::size_t end) {
       for (; begin < end; begin += most) result.push_back({i, begin, std::min(begin + most, end)});
     };
@@ -93,7 +94,7 @@ inline void update(const AdamItem& item, std::size_t index, std::size_t begin, s
 [[nodiscard]] SEQTRAIN_SEPARATE double gradient_norm(std::span<const AdamItem> items) {
   const auto parts = detail::stretches(
       items, [](const AdamItem& item) { return item.parameter->touched.get(); },
-      [](const AdamItem&) { return detail::most_numbers; });
+      [](std::size_t) { return detail::most_numbers; });
   std::vector<double> sums(parts.size());
   tensor::for_each_task(parts.size(), [&](std::size_t i, std::size_t) {
     const auto& [item, begin, end] = parts[i];
@@ -114,9 +115,9 @@ SEQTRAIN_SEPARATE void update(std::span<const AdamItem> items) {
   }
   const auto parts = detail::stretches(
       items, [](const AdamItem& item) { return item.moving; },
-      [&](const AdamItem& item) {
-        const tensor::PackedCopy* const copy = packed[static_cast<std::size_t>(&item - &items[0])];
-        return copy == nullptr ? detail::most_numbers : copy->rows * detail::row_size(item);
+      [&](std::size_t i) {
+        if (packed[i] == nullptr) return detail::most_numbers;
+        return packed[i]->rows * detail::row_size(items[i]);
       });
   tensor::for_each_task(parts.size(), [&](std::size_t i, std::size_t) {
     const auto& [index, begin, end] = parts[i];
