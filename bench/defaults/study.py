@@ -16,6 +16,8 @@ CONSTANT = ["--epochs", "2", "--learning-rate", "5e-5", "--lr-scheduler-type", "
 CHOICES = {  # without flags, a run chooses them
     "chosen": [],
     "2 epochs, 5e-5, constant": CONSTANT,
+    "one rate": ["--head-learning-rate", "1e-4"],
+    "a head of ten times the rate": ["--head-learning-rate", "1e-3"],
     "adapters": ["--lora-rank", "8"],
     "2e-4": ["--learning-rate", "2e-4"],
 }

@@ -69,7 +69,8 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());
   // These have no values.
-  expected.insert({"dropout", "epochs", "focal-gamma", "huber-delta", "learning-rate", "momentum"});
+  expected.insert({"dropout", "epochs", "focal-gamma", "head-learning-rate", "huber-delta",
+                   "learning-rate", "momentum"});
   for (const auto& name : others) EXPECT_EQ(expected.erase(name), 1U) << name << " is no flag";
   EXPECT_EQ(names(parser.determining_values()), expected);
 }
@@ -306,10 +307,11 @@ TEST_F(TrainFlagsTest, ChooseTheOptimizerWithItsOptions) {
     const std::string word{name};
     EXPECT_EQ(parsed({"--optim", word.c_str()}).optimizer().type, type) << name;
   }
-  const auto choice = parsed({"--optim=muon", "--learning-rate=0.1", "--adam-beta1=0.8",
-                              "--adam-beta2=0.7", "--adam-epsilon=0.6", "--momentum=0.5",
-                              "--weight-decay=0.4", "--layerwise-lr-decay=0.3"})
-                          .optimizer();
+  const auto choice =
+      parsed({"--optim=muon", "--learning-rate=0.1", "--adam-beta1=0.8", "--adam-beta2=0.7",
+              "--adam-epsilon=0.6", "--momentum=0.5", "--weight-decay=0.4",
+              "--layerwise-lr-decay=0.3", "--head-learning-rate=0.2"})
+          .optimizer();
   EXPECT_EQ(choice.lr, 0.1);
   EXPECT_EQ(choice.beta1, 0.8);
   EXPECT_EQ(choice.beta2, 0.7);
@@ -317,6 +319,12 @@ TEST_F(TrainFlagsTest, ChooseTheOptimizerWithItsOptions) {
   EXPECT_EQ(choice.momentum, 0.5);
   EXPECT_EQ(choice.weight_decay, 0.4);
   EXPECT_EQ(choice.layerwise_lr_decay, 0.3);
+  EXPECT_EQ(choice.head_lr, 0.2);
+  EXPECT_EQ(parsed({"--learning-rate=0.1"}).optimizer().head_lr, std::nullopt);
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--head-learning-rate=1e-3", "--learning-rate=0"});
+            }),
+            "--head-learning-rate: needs a --learning-rate above 0");
   EXPECT_EQ(parsed({"--optim=sgd"}).optimizer().momentum, std::nullopt);
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--optim=muon", "--freeze-encoder"});

@@ -61,6 +61,8 @@ TEST(Make, GivesLayersTheirLearningRates) {
   const OptimizerCase made;
   expect_equals({.type = Choice::Type::lion, .lr = 0.1, .beta2 = 0.99, .layerwise_lr_decay = 0.5},
                 Lion{{.lr = 0.1, .lr_factors = layerwise(made.parameters, 0.5)}});
+  expect_equals({.type = Choice::Type::sgd, .lr = 0.25, .layerwise_lr_decay = 0.5, .head_lr = 0.5},
+                Sgd{{.lr = 0.25, .lr_factors = layerwise(made.parameters, 0.5, 2)}});
 }
 
 TEST(Make, RefusesOptionsThatDoNotFit) {
@@ -72,6 +74,8 @@ TEST(Make, RefusesOptionsThatDoNotFit) {
   EXPECT_EQ(problem({.momentum = 0.9}), "optimizer: momentum: is for sgd and muon");
   EXPECT_EQ(problem({.layerwise_lr_decay = 0}),
             "optimizer: layerwise_lr_decay: must be above 0 and at most 1");
+  EXPECT_EQ(problem({.head_lr = -1}), "optimizer: head_lr: must be a number, not negative");
+  EXPECT_EQ(problem({.lr = 0, .head_lr = 1}), "optimizer: head_lr: needs an lr above 0");
 }
 
 TEST(Make, RefusesMuonForAModelWithoutHiddenMatrices) {

@@ -58,6 +58,10 @@ TEST(ParameterGroups, LearnSlowerFromLayerToLayerBelow) {
   EXPECT_EQ(layerwise(parameters, 0.5),
             (LrFactors{
                 {"words", 0.125}, {"a", 0.25}, {"b", 0.5}, {"layer.0.weight", 1}, {"unknown", 1}}));
+  EXPECT_EQ(
+      layerwise(parameters, 0.5, 10),
+      (LrFactors{
+          {"words", 0.125}, {"a", 0.25}, {"b", 0.5}, {"layer.0.weight", 10}, {"unknown", 10}}));
 }
 
 TEST(ParameterGroups, GiveAllButTheLastGroupATenth) {

@@ -26,7 +26,8 @@ struct Choice {
   double eps = 1e-8;     ///< for Adam and AdamW, and for what is no hidden matrix in Muon
   std::optional<double> momentum = {};  ///< for SGD (default: 0) and Muon (default: 0.95)
   double weight_decay = 0;
-  double layerwise_lr_decay = 1;  ///< see `layerwise`
+  double layerwise_lr_decay = 1;       ///< see `layerwise`
+  std::optional<double> head_lr = {};  ///< for what comes after the layers; none: `lr`
 
   /// Tells whether the optimizer takes `momentum`.
   [[nodiscard]] bool has_momentum() const { return type == Type::sgd || type == Type::muon; }
@@ -44,6 +45,8 @@ struct Choice {
     demand(is_amount(weight_decay), "weight_decay", "must be a number, not negative");
     demand(layerwise_lr_decay > 0 && layerwise_lr_decay <= 1, "layerwise_lr_decay",
            "must be above 0 and at most 1");
+    demand(!head_lr || is_amount(*head_lr), "head_lr", "must be a number, not negative");
+    demand(!head_lr || lr > 0, "head_lr", "needs an lr above 0");
   }
 };
 

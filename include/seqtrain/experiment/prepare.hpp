@@ -229,9 +229,12 @@ inline void describe_lora(const log::Log& log, const cli::TrainFlags& flags,
 [[nodiscard]] inline train::Pairs settings_of(const Program& program, const cli::TrainFlags& flags,
                                               const model::AnyClassifier& model) {
   auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
-  if (std::isnan(flags.learning_rate)) {  // it is chosen for the examples
-    std::erase_if(settings, [](const auto& setting) { return setting.first == "learning-rate"; });
-  }
+  // What is not given is chosen for the examples.
+  std::erase_if(settings, [&](const auto& setting) {
+    const auto& [flag, value] = setting;
+    return (flag == "learning-rate" && std::isnan(flags.learning_rate)) ||
+           (flag == "head-learning-rate" && std::isnan(flags.head_learning_rate));
+  });
   settings.emplace_back("teacher",
                         flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
   if (const auto& form = model.config().sentence) {

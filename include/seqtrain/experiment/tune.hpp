@@ -152,6 +152,9 @@ class Tuning {
     for (const auto& name : searched_) names.push_back("--" + name);
     log_.info("Tuning: " + std::to_string(values_.size()) + " trials of " + joined(names) +
               (fixed.empty() ? "" : "; " + joined(fixed) + " given, so not searched"));
+    if (space.learning_rate && !parser_.is_given("head-learning-rate")) {
+      searched_.emplace_back("head-learning-rate");  // follows the learning rate
+    }
     tuning_.trials.resize(values_.size());
   }
 

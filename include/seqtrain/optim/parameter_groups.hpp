@@ -40,11 +40,11 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
-/// Returns factors by the parameters' depth: 1 for the head and all else that comes after the
+/// Returns factors by the parameters' depth: `head` for the head and all else that comes after the
 /// layers, `decay` for the last layer, and `decay` times less for each layer below it and for the
 /// embeddings (Clark et al. 2020, section 3.2).
 [[nodiscard]] inline LrFactors layerwise(std::span<const tensor::Parameter> parameters,
-                                         double decay) {
+                                         double decay, double head = 1) {
   using Part = tensor::Depth::Part;
   std::int64_t layers = 0;
   for (const auto& parameter : parameters) {
@@ -56,7 +56,9 @@ using LrFactors = std::map<std::string, double, std::less<>>;
     const auto group = part == Part::embedding ? 0 : part == Part::layer ? layer + 1 : layers + 1;
     groups[static_cast<std::size_t>(group)].push_back(parameter.name);
   }
-  return discriminative(groups, 1 / decay);
+  LrFactors factors = discriminative(groups, 1 / decay);
+  for (const auto& name : groups.back()) factors[name] = head;
+  return factors;
 }
 
 /// Tells whether decoupled weight decay applies to a parameter. It applies to all but biases,

@@ -33,6 +33,29 @@ TEST(ChosenValues, LeaveGivenFlagsAlone) {
   EXPECT_TRUE(choose_values(flags, {.examples = 10}).empty());
 }
 
+TEST(ChosenValues, LetANewHeadOfManyLabelsLearnAtTenTimesTheRate) {
+  const RunSize size{.examples = 729, .hidden_size = 384, .has_new_head = true, .labels = 6};
+  TrainingFlags flags;
+  EXPECT_EQ(choose_values(flags, size),
+            (train::Pairs{
+                {"epochs", "7"}, {"learning-rate", "0.0001"}, {"head-learning-rate", "0.001"}}));
+  EXPECT_EQ(flags.head_learning_rate, 1e-3);
+  EXPECT_FALSE(has_fast_head({.has_new_head = true, .labels = 5}));
+  EXPECT_FALSE(has_fast_head({.labels = 6}));
+  EXPECT_FALSE(has_fast_head({.trains_few = true, .has_new_head = true, .labels = 6}));
+  TrainingFlags has_rate;  // as in transformers
+  has_rate.epochs = 3, has_rate.learning_rate = 5e-5;
+  EXPECT_TRUE(choose_values(has_rate, size).empty());
+  TrainingFlags has_rate_of_head;
+  has_rate_of_head.epochs = 3, has_rate_of_head.head_learning_rate = 2e-4;
+  EXPECT_EQ(choose_values(has_rate_of_head, size), (train::Pairs{{"learning-rate", "0.0001"}}));
+  EXPECT_EQ(has_rate_of_head.head_learning_rate, 2e-4);
+  TrainingFlags tries;
+  tries.epochs = 1, tries.trial = run::Trial{.values = {.learning_rate = 0.5}};
+  EXPECT_EQ(choose_values(tries, size),
+            (train::Pairs{{"learning-rate", "5e-05"}, {"head-learning-rate", "0.0005"}}));
+}
+
 TEST(ChosenValues, HaveNoEpochsWithMaxSteps) {
   TrainingFlags flags;
   flags.max_steps = 10;

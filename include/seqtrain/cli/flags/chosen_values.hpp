@@ -23,6 +23,8 @@ struct RunSize {
   std::int64_t hidden_size = 768;   ///< the size of the encoder's hidden states
   std::int64_t step_examples = 16;  ///< the number of examples in a step
   bool trains_few = false;          ///< only adapters and the head, or only the head, are trained
+  bool has_new_head = false;        ///< the checkpoint has no head for the labels
+  std::size_t labels = 2;           ///< the number of labels or of numbers
 };
 
 /// Returns the number of steps in an epoch.
@@ -83,10 +85,19 @@ inline train::Pairs take_trial(TrainingFlags& flags, const RunSize& size, const 
   return chosen;
 }
 
-/// Sets the number of epochs and the learning rate if they are not given, and those of a trial.
+/// Tells whether the head learns at ten times the rate of a run without `--learning-rate` and
+/// `--head-learning-rate`. A new head of six labels or more does. docs/defaults.md has the study.
+inline bool has_fast_head(const RunSize& size) {
+  constexpr std::size_t many_labels = 6;
+  return size.has_new_head && !size.trains_few && size.labels >= many_labels;
+}
+
+/// Sets the number of epochs and the learning rates if they are not given, and those of a trial.
 /// Returns these flags with their values.
 inline train::Pairs choose_values(TrainingFlags& flags, const RunSize& size) {
   train::Pairs chosen;
+  const bool chooses_head = std::isnan(flags.learning_rate) &&
+                            std::isnan(flags.head_learning_rate) && has_fast_head(size);
   if (!flags.epochs && flags.max_steps == 0) {
     flags.epochs = chosen_epochs(size);
     chosen.emplace_back("epochs", flag_text(*flags.epochs));
@@ -95,9 +106,14 @@ inline train::Pairs choose_values(TrainingFlags& flags, const RunSize& size) {
     flags.learning_rate = chosen_learning_rate(size);
     chosen.emplace_back("learning-rate", flag_text(flags.learning_rate));
   }
-  if (!flags.trial) return chosen;
-  for (auto& value : take_trial(flags, size, *flags.trial)) {
-    train::replace(chosen, std::move(value));
+  if (flags.trial) {
+    for (auto& value : take_trial(flags, size, *flags.trial)) {
+      train::replace(chosen, std::move(value));
+    }
+  }
+  if (chooses_head) {
+    flags.head_learning_rate = two_digits(10 * flags.learning_rate);
+    chosen.emplace_back("head-learning-rate", flag_text(flags.head_learning_rate));
   }
   return chosen;
 }

@@ -44,6 +44,8 @@ struct TrainingFlags {
   std::int64_t max_steps = 0;
   /// NaN: `choose_values` sets it.
   double learning_rate = std::numeric_limits<double>::quiet_NaN();
+  /// NaN: `choose_values` may set it; otherwise it is `learning_rate`.
+  double head_learning_rate = std::numeric_limits<double>::quiet_NaN();
   Optimizer optim = Optimizer::adam;
   double layerwise_lr_decay = 1;
   double ema_decay = 0;
@@ -102,7 +104,10 @@ struct TrainingFlags {
         .add("learning-rate", learning_rate,
              "highest learning rate of the schedule (default: 5e-5 for an encoder of BERT-base's "
              "size, more for a smaller and less for a larger one, up to 1e-4; ten times that for "
-             "adapters or a head alone)");
+             "adapters or a head alone)")
+        .add("head-learning-rate", head_learning_rate,
+             "the same for what comes after the encoder's layers (default: ten times the chosen "
+             "--learning-rate for a new head of six labels or more; else --learning-rate)");
     add_optimizer_to(flags);
     add_steps_to(flags);
   }
@@ -168,7 +173,9 @@ struct TrainingFlags {
             .eps = adam_epsilon,
             .momentum = std::isnan(momentum) ? std::nullopt : std::optional{momentum},
             .weight_decay = weight_decay,
-            .layerwise_lr_decay = layerwise_lr_decay};
+            .layerwise_lr_decay = layerwise_lr_decay,
+            .head_lr =
+                std::isnan(head_learning_rate) ? std::nullopt : std::optional{head_learning_rate}};
   }
 
  private:
@@ -183,7 +190,7 @@ struct TrainingFlags {
              "byte each; lion; adafactor; sgd; muon: matrices of layers, with adamw for the rest")
         .add("layerwise-lr-decay", layerwise_lr_decay,
              "factor from each layer's learning rate to that of the layer below, such as 0.9; the "
-             "head has the full rate")
+             "head has --head-learning-rate")
         .add("ema-decay", ema_decay,
              "decay of a moving average of the parameters, such as 0.99; the model of the run has "
              "the averages (0: no average)")
@@ -261,6 +268,10 @@ struct TrainingFlags {
     const auto is_amount = [](double value) { return value >= 0 && std::isfinite(value); };
     require(std::isnan(learning_rate) || is_amount(learning_rate), "learning-rate",
             "must be a number, not negative");
+    require(std::isnan(head_learning_rate) || is_amount(head_learning_rate), "head-learning-rate",
+            "must be a number, not negative");
+    require(std::isnan(head_learning_rate) || learning_rate != 0, "head-learning-rate",
+            "needs a --learning-rate above 0");
     require(layerwise_lr_decay > 0 && layerwise_lr_decay <= 1, "layerwise-lr-decay",
             "must be above 0 and at most 1");
     require(is_decay(ema_decay), "ema-decay", "must be at least 0 and below 1");

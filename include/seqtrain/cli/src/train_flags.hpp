@@ -64,8 +64,9 @@ SEQTRAIN_SEPARATE bool TrainFlags::parse_for_baseline(Flags& flags, int argc,
 }
 
 SEQTRAIN_SEPARATE void TrainFlags::settle(const Flags& flags, const std::string& usual_train_file) {
-  for (const auto& [name, value] :
-       {std::pair{"learning-rate", learning_rate}, {"warmup-ratio", warmup_ratio}}) {
+  for (const auto& [name, value] : {std::pair{"learning-rate", learning_rate},
+                                    {"head-learning-rate", head_learning_rate},
+                                    {"warmup-ratio", warmup_ratio}}) {
     require(!flags.is_given(name) || !std::isnan(value), name, "must be a number, not negative");
   }
   if (!dataset.empty()) drop_files(flags);
@@ -306,8 +307,9 @@ SEQTRAIN_SEPARATE TrainFlags TrainFlags::of_winner(const run::TrialValues& value
   TrainFlags flags = *this;
   flags.take(values);
   if (values.part == run::TrainedPart::adapters) flags.merge_adapter = true;
-  if (const auto rate = parse_number<double>(train::value_in(found, "learning-rate"))) {
-    flags.learning_rate = *rate;
+  for (const auto& [name, rate] : {std::pair{"learning-rate", &flags.learning_rate},
+                                   {"head-learning-rate", &flags.head_learning_rate}}) {
+    *rate = parse_number<double>(train::value_in(found, name)).value_or(*rate);
   }
   if (const auto count = parse_number<std::int64_t>(train::value_in(found, "epochs"))) {
     flags.epochs = *count;

@@ -60,7 +60,8 @@ inline AdamOptions adam_options(const Choice& choice, LrFactors factors) {
                                          const std::function<void(const std::string&)>& say) {
   choice.validate();
   detail::check_trains(choice.type, parameters);
-  LrFactors factors = layerwise(parameters, choice.layerwise_lr_decay);
+  const double head = choice.head_lr ? *choice.head_lr / choice.lr : 1;
+  LrFactors factors = layerwise(parameters, choice.layerwise_lr_decay, head);
   const auto named = [&](auto optimizer) {
     return Any{std::move(optimizer), std::string{name(choice.type)}};
   };
