@@ -81,6 +81,7 @@ TEST_F(Tune, TrainsTheWinnerWhole) {
     if (runs.size() == 2) whole.push_back(runs[1]);
   }
   EXPECT_EQ(trials[0].at("flags").at("learning-rate").string(), "0.0001");  // the chosen one
+  EXPECT_FALSE(trials[0].at("flags").find("head-learning-rate"));           // of few labels
   EXPECT_EQ(trials[0].at("runs").items().size(), 2U);
   ASSERT_EQ(whole.size(), 2U);
 

@@ -27,7 +27,7 @@ struct Choice {
   std::optional<double> momentum = {};  ///< for SGD (default: 0) and Muon (default: 0.95)
   double weight_decay = 0;
   double layerwise_lr_decay = 1;       ///< see `layerwise`
-  std::optional<double> head_lr = {};  ///< for what comes after the layers; none: `lr`
+  std::optional<double> head_lr = {};  ///< the rate of what comes after the layers; none: `lr`
 
   /// Tells whether the optimizer takes `momentum`.
   [[nodiscard]] bool has_momentum() const { return type == Type::sgd || type == Type::muon; }

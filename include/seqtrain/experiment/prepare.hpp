@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -229,11 +228,9 @@ inline void describe_lora(const log::Log& log, const cli::TrainFlags& flags,
 [[nodiscard]] inline train::Pairs settings_of(const Program& program, const cli::TrainFlags& flags,
                                               const model::AnyClassifier& model) {
   auto settings = run_settings(program.parser.determining_values(), flags, name(model.precision()));
-  // What is not given is chosen for the examples.
-  std::erase_if(settings, [&](const auto& setting) {
-    const auto& [flag, value] = setting;
-    return (flag == "learning-rate" && std::isnan(flags.learning_rate)) ||
-           (flag == "head-learning-rate" && std::isnan(flags.head_learning_rate));
+  // A learning rate without a value is chosen for the examples, and then added to the settings.
+  std::erase_if(settings, [](const auto& setting) {
+    return setting.first.ends_with("learning-rate") && setting.second == "nan";
   });
   settings.emplace_back("teacher",
                         flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));

@@ -257,8 +257,8 @@ class Tuning {
     train(bound_);
   }
 
-  /// Reads a run's figures, and the values of the flags that are searched. Throws `Error` if the
-  /// figure that decides is not there.
+  /// Reads a run's figures, and the values of the flags that are searched, without the learning
+  /// rate of a head that has the encoder's. Throws `Error` if the figure that decides is not there.
   void read(run::TrialResult& result, train::Pairs& values, const std::filesystem::path& metrics) {
     const auto document = json::Document::load(metrics);
     const auto figure_of = [&](std::string_view name) {
@@ -280,6 +280,7 @@ class Tuning {
     const auto flags = train::pairs_in(document.root(), "flags");
     values.clear();
     for (const auto& name : searched_) values.emplace_back(name, train::value_in(flags, name));
+    std::erase(values, train::Pairs::value_type{"head-learning-rate", ""});
   }
 
   /// Writes tune.json. When a new tuning writes it first, what it replaces is removed.

@@ -23,8 +23,8 @@ struct RunSize {
   std::int64_t hidden_size = 768;   ///< the size of the encoder's hidden states
   std::int64_t step_examples = 16;  ///< the number of examples in a step
   bool trains_few = false;          ///< only adapters and the head, or only the head, are trained
-  bool has_new_head = false;        ///< the checkpoint has no head for the labels
-  std::size_t labels = 2;           ///< the number of labels or of numbers
+  bool has_new_head = false;        ///< the checkpoint lacks the head, or a part of it
+  std::size_t labels = 2;           ///< the number of labels, or of targets of a regression
 };
 
 /// Returns the number of steps in an epoch.

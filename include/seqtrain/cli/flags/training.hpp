@@ -44,7 +44,7 @@ struct TrainingFlags {
   std::int64_t max_steps = 0;
   /// NaN: `choose_values` sets it.
   double learning_rate = std::numeric_limits<double>::quiet_NaN();
-  /// NaN: `choose_values` may set it; otherwise it is `learning_rate`.
+  /// NaN: `choose_values` may set it; if not, the head has `learning_rate`.
   double head_learning_rate = std::numeric_limits<double>::quiet_NaN();
   Optimizer optim = Optimizer::adam;
   double layerwise_lr_decay = 1;
@@ -106,8 +106,9 @@ struct TrainingFlags {
              "size, more for a smaller and less for a larger one, up to 1e-4; ten times that for "
              "adapters or a head alone)")
         .add("head-learning-rate", head_learning_rate,
-             "the same for what comes after the encoder's layers (default: ten times the chosen "
-             "--learning-rate for a new head of six labels or more; else --learning-rate)");
+             "highest learning rate of all that comes after the encoder's layers (default: ten "
+             "times the chosen --learning-rate for a new head of six labels or more; else "
+             "--learning-rate)");
     add_optimizer_to(flags);
     add_steps_to(flags);
   }
