@@ -24,12 +24,8 @@ def options():
 
 
 def kernels():
-    """Returns the texts of the kernels by their names."""
-    texts = {}
-    for header in HEADERS:
-        name, text = re.search(r'KernelSource \w+\{"(\w+)", R"\((.*)\)"\};', header.read_text(), re.S).groups()
-        texts[name] = text
-    return texts
+    """Returns the texts of the kernels by the names of their headers."""
+    return {header.stem: re.search(r'R"\((.*)\)"', header.read_text(), re.S).group(1) for header in HEADERS}
 
 
 def install(place):
@@ -95,6 +91,15 @@ def figure(pattern, log):
     return int(found.group(1)) if found else 0
 
 
+def figures(log):
+    """Yields the name of each kernel in ptxas' report, with its registers, spilled bytes, stack and shared memory."""
+    parts = re.split(r"Compiling entry function '(\w+)'", log)
+    for name, part in zip(parts[1::2], parts[2::2]):
+        spilled = figure(r"(\d+) bytes spill stores", part) + figure(r"(\d+) bytes spill loads", part)
+        yield (name, figure(r"Used (\d+) registers", part), spilled, figure(r"(\d+) bytes stack frame", part),
+               figure(r"(\d+) bytes smem", part))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--place", type=pathlib.Path, required=True)
@@ -115,13 +120,12 @@ def main():
                     print(f"{name} | {nvrtc.version} | {architecture} | fails: {error}")
                     problems += 1
                     continue
-                registers = figure(r"Used (\d+) registers", log)
-                stack = figure(r"(\d+) bytes stack frame", log)
-                spilled = figure(r"(\d+) bytes spill stores", log) + figure(r"(\d+) bytes spill loads", log)
-                shared = figure(r"(\d+) bytes smem", log)
-                print(f"{name} | {nvrtc.version} | {architecture} | {registers} | {spilled} | {stack} | {shared} | "
-                      f"{len(cubin)}")
-                problems += registers == 0 or spilled > 0 or stack > 0
+                found = list(figures(log))
+                for kernel, registers, spilled, stack, shared in found:
+                    print(f"{kernel} | {nvrtc.version} | {architecture} | {registers} | {spilled} | {stack} | {shared} | "
+                          f"{len(cubin)}")
+                    problems += registers == 0 or spilled > 0 or stack > 0
+                problems += not found
     sys.exit(problems > 0)
 
 

@@ -43,6 +43,7 @@
 #include <unistd.h>
 
 #include <seqtrain/cuda/adam_kernel.hpp>
+#include <seqtrain/cuda/layer_norm_kernel.hpp>
 #include <seqtrain/cuda/norm_kernel.hpp>
 #include <seqtrain/cuda/squares_kernel.hpp>
 #include <seqtrain/tensor/device_kernel.hpp>
@@ -877,6 +878,7 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, library) {
 namespace {
 
 #include "kernels/adam_kernel.cu"
+#include "kernels/layer_norm_kernel.cu"
 #include "kernels/norm_kernel.cu"
 #include "kernels/squares_kernel.cu"
 
@@ -943,6 +945,11 @@ extern "C" const tensor::DeviceKernel* seqtrain_load_kernel(const cuda::KernelSo
     return new HostKernel<Argument>{is_idle ? [](Argument) {} : call};
   };
   if (source.name == cuda::adam_kernel.name) return kernel(&seqtrain_adam);
+  if (source.name == cuda::layer_norm_kernel.name) return kernel(&seqtrain_layer_norm);
+  if (source.name == cuda::layer_norm_backward_kernel.name)
+    return kernel(&seqtrain_layer_norm_backward);
+  if (source.name == cuda::layer_norm_gradients_kernel.name)
+    return kernel(&seqtrain_layer_norm_gradients);
   if (source.name == cuda::norm_kernel.name) return kernel(&seqtrain_norm);
   if (source.name == cuda::squares_kernel.name) return kernel(&seqtrain_squares);
   return nullptr;

@@ -133,16 +133,15 @@ inline void run_block(Turns turns) {
                          " threads wait for others that do not come"};
 }
 
-/// Returns the value that the thread `distance` further on in the warp gives, or the thread's own
-/// one if there is no such thread.
-inline double shuffle_down(double value, unsigned distance) {
+/// Returns the value that the thread of the warp's place `lane` gives, or the thread's own one if
+/// there is no such thread.
+inline double shuffle(double value, unsigned lane) {
   Thread& self = *block.current;
   const std::size_t turn = self.shuffles++ % 2;
   self.shuffled[turn] = value;
   pause(Thread::State::shuffles);
-  const unsigned from = self.index.x + distance;
-  const bool is_there = self.index.x % warp + distance < warp && from < block.all.size();
-  return is_there ? block.all[from].shuffled[turn] : value;
+  const unsigned from = self.index.x / warp * warp + lane;
+  return lane < warp && from < block.all.size() ? block.all[from].shuffled[turn] : value;
 }
 
 }  // namespace grid
@@ -181,7 +180,12 @@ inline void __syncthreads() {
   seqtrain::tests::grid::pause(seqtrain::tests::grid::Thread::State::waits);
 }
 inline double __shfl_down_sync(unsigned /*all*/, double value, unsigned distance) {
-  return seqtrain::tests::grid::shuffle_down(value, distance);
+  using namespace seqtrain::tests::grid;
+  return shuffle(value, block.current->index.x % warp + distance);
+}
+inline float __shfl_xor_sync(unsigned /*all*/, float value, unsigned bits) {
+  using namespace seqtrain::tests::grid;
+  return static_cast<float>(shuffle(value, (block.current->index.x % warp) ^ bits));
 }
 
 // Blocks run one after another, so a block's shared memory is static.
