@@ -26,6 +26,7 @@
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
+#include "support/environment.hpp"
 #include "support/fake_device.hpp"
 #include "support/made_checkpoint.hpp"
 #include "support/model_case.hpp"
@@ -203,7 +204,52 @@ void expect_slopes(model::AnyClassifier& model, const data::Batch& batch) {
   EXPECT_GE(compared, 4U);
 }
 
+tests::Environment kernels_of_norms() {
+  return {"SEQTRAIN_GPU_KERNELS", "layer_norm"};
+}
+
+/// Compares a model whose norms are computed by kernels of our own with one by operators.
+void expect_nearly_same(const std::filesystem::path& directory, model::Precision precision) {
+  SCOPED_TRACE(directory.filename().string() + " " + std::string{model::name(precision)});
+  const auto batch = batch_of(directory);
+  const bool is_exact = precision == model::Precision::fp32;
+  auto by_operators = load(directory, 0, false, precision);
+  const auto asked = kernels_of_norms();
+  auto by_kernels = load(directory, 0, false, precision);
+  EXPECT_EQ(by_kernels.own_kernels(), "Layer norms are kernels of our own on fake:0");
+  for (auto* const model : {&by_operators, &by_kernels}) {
+    if (const auto& scale = model->parameters().front().loss_scale) scale->value.fill_(1);
+  }
+  EXPECT_NEAR(static_cast<double>(by_operators.accumulate(batch, 1)),
+              static_cast<double>(by_kernels.accumulate(batch, 1)), is_exact ? 1e-6 : 3e-3);
+  EXPECT_LT((by_operators.logits(batch) - by_kernels.logits(batch)).cwiseAbs().maxCoeff(),
+            is_exact ? 5e-6 : 0.02);
+  EXPECT_LT(error(by_operators, by_kernels), is_exact ? 1e-5 : 0.02);
+}
+
+TEST_F(PackedBackend, GiveNearlyTheSameGradientsByTheKernelsOfNorms) {
+  for (const auto& directory : packed_cases()) {
+    expect_nearly_same(directory, model::Precision::fp32);
+  }
+  for (const char* const name : {"bert_gelu", "modernbert_global"}) {
+    const auto directory = tests::small_model(name).directory();
+    expect_nearly_same(directory, model::Precision::bf16);
+    expect_nearly_same(directory, model::Precision::fp16);
+  }
+}
+
 using SlowPackedPasses = PackedBackend;
+
+TEST_F(SlowPackedPasses, GiveTheGradientWithDropoutByTheKernelsOfNorms) {
+  const auto asked = kernels_of_norms();
+  for (const char* const name :
+       {"bert_gelu", "albert", "modernbert_global", "mpnet", "deberta_convolution"}) {
+    SCOPED_TRACE(name);
+    const auto directory = tests::small_model(name).directory();
+    auto model = load(directory, 0.3, false, model::Precision::fp32);
+    expect_slopes(model, batch_of(directory));
+  }
+}
 
 TEST_F(SlowPackedPasses, GiveTheGradientWithDropout) {
   for (const char* const name :
@@ -428,6 +474,61 @@ TEST_F(PackedBackend, NeedFewerOperators) {
     compare("", [](auto&&... options) { return load(options...); });
     compare("_adapters", [](auto&&... options) { return load_adapters(options...); });
   }
+}
+
+/// Returns the number of operators and kernels that a layer of a family takes in training.
+std::int64_t operators_of_layer(const std::string& family) {
+  const auto operators = [&](std::int64_t layers) {
+    std::string more;
+    for (std::int64_t i = 0; i < layers; ++i) more += R"(, "full_attention")";
+    more = R"("layer_types": [)" + more.substr(2) + "]";
+    const tests::MadeCheckpoint checkpoint{
+        {.family = family, .layers = layers, .more = family == "modernbert" ? more : ""}};
+    return operators_of(load(checkpoint.path(), 0.1, false), made_batch());
+  };
+  return operators(3) - operators(2);
+}
+
+TEST_F(PackedBackend, NeedFewerOperatorsByTheKernelsOfNorms) {
+  for (const std::string family : {"bert", "modernbert"}) {
+    const auto by_operators = operators_of_layer(family);
+    const auto asked = kernels_of_norms();
+    const auto by_kernels = operators_of_layer(family);
+    EXPECT_LE(by_kernels, by_operators - 6) << family;
+    RecordProperty(family, std::to_string(by_kernels) + " of " + std::to_string(by_operators));
+  }
+}
+
+TEST_F(PackedBackend, GiveEqualBitsForEqualSeedsByTheKernelsOfNorms) {
+  const auto asked = kernels_of_norms();
+  for (const char* const name : {"bert_gelu", "albert", "modernbert_global"}) {
+    SCOPED_TRACE(name);
+    const auto directory = tests::small_model(name).directory();
+    const auto batch = batch_of(directory);
+    auto one = load(directory, 0.3, false), same = load(directory, 0.3, false);
+    EXPECT_EQ(static_cast<double>(one.accumulate(batch, 1)),
+              static_cast<double>(same.accumulate(batch, 1)));
+    for (std::size_t i = 0; i < one.parameters().size(); ++i) {
+      const auto& [a, b] = std::pair{one.parameters()[i], same.parameters()[i]};
+      if (!a.gradient.defined()) continue;
+      EXPECT_EQ(tests::difference(a.gradient, b.gradient), 0) << a.name;
+    }
+    auto later = batch;
+    later.index = 7;
+    EXPECT_NE(static_cast<double>(one.accumulate(batch, 1)),
+              static_cast<double>(same.accumulate(later, 1)));
+  }
+}
+
+TEST_F(PackedBackend, TrainAdaptersByTheKernelsOfNorms) {
+  const auto directory = tests::small_model("bert_gelu").directory();
+  const auto batch = batch_of(directory);
+  auto by_operators = load_adapters(directory, 0, false, model::Precision::fp32);
+  const auto asked = kernels_of_norms();
+  auto by_kernels = load_adapters(directory, 0, false, model::Precision::fp32);
+  static_cast<void>(by_operators.accumulate(batch, 1));
+  static_cast<void>(by_kernels.accumulate(batch, 1));
+  EXPECT_LT(error(by_operators, by_kernels), 1e-5);
 }
 
 /// Changes B, which begins as 0, so that A gets a gradient too.

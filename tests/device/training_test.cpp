@@ -21,6 +21,7 @@
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/trainer.hpp>
 
+#include "support/environment.hpp"
 #include "support/fake_device.hpp"
 #include "support/made_checkpoint.hpp"
 #include "support/model_case.hpp"
@@ -236,6 +237,29 @@ TEST_F(Fit, IsNearlyTheSameByTheKernelOfAdamAndResumesToTheSameBits) {
     EXPECT_LT(apart, given == model::Precision::fp32 ? 1e-6 : 1e-3);
     RecordProperty("losses_apart_" + std::string{name(given)}, std::to_string(apart));
     EXPECT_EQ(by_kernel.report.skipped_steps, by_operators.report.skipped_steps);
+    expect_same_bits();
+  }
+}
+
+TEST_F(Fit, IsNearlyTheSameByTheKernelsOfNormsAndResumesToTheSameBits) {
+  for (const auto given :
+       {model::Precision::fp32, model::Precision::bf16, model::Precision::fp16}) {
+    SCOPED_TRACE(name(given));
+    precision = given;
+    dropout = 0;
+    const Result by_operators = run(fake_device);
+    const tests::Environment asked{"SEQTRAIN_GPU_KERNELS", "layer_norm"};
+    const Result by_kernels = run(fake_device);
+    ASSERT_EQ(by_kernels.losses.size(), by_operators.losses.size());
+    double apart = 0;
+    for (std::size_t i = 0; i < by_kernels.losses.size(); ++i) {
+      apart = std::max(apart, std::abs(by_kernels.losses[i] - by_operators.losses[i]));
+    }
+    EXPECT_LT(apart, given == model::Precision::fp32 ? 1e-5 : 5e-3);
+    RecordProperty("losses_apart_" + std::string{name(given)}, std::to_string(apart));
+    EXPECT_EQ(by_kernels.report.skipped_steps, by_operators.report.skipped_steps);
+    dropout = 0.1;
+    EXPECT_NE(run(fake_device).losses.back(), by_kernels.losses.back());
     expect_same_bits();
   }
 }

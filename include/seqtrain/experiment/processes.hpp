@@ -21,6 +21,7 @@
 #include <seqtrain/experiment/check_equal.hpp>
 #include <seqtrain/experiment/run_checkpoints.hpp>
 #include <seqtrain/experiment/run_settings.hpp>
+#include <seqtrain/model/packed/norm_on_device.hpp>
 #include <seqtrain/optim/adam_on_device.hpp>
 #include <seqtrain/tensor/device_kernel.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
@@ -121,6 +122,9 @@ class Processes {
                           process_environment(tensor::kernels_variable).value_or(""));
     settings.emplace_back("steps of Adam by",
                           optim::AdamOnDevice::make(device_, {}) ? "own kernels" : "operators");
+    settings.emplace_back("layer norms by", model::packed::NormOnDevice::make(device_, {})
+                                                ? "own kernels"
+                                                : "operators");
     experiment::check_equal(group_, settings);
   }
 

@@ -131,6 +131,8 @@ class AnyClassifier {
   [[nodiscard]] bool has_kernels() const;
   /// Returns the names of what the encoder has that only ATen's operators compute, or "".
   [[nodiscard]] const std::string& only_by_operators() const;
+  /// Returns what the log should say about kernels of our own that the environment asks for, or "".
+  [[nodiscard]] const std::string& own_kernels() const;
 
   /// Returns the number of adapters that were added.
   [[nodiscard]] std::int32_t adapters() const;

@@ -70,6 +70,7 @@ std::string describe(const M& model, const ClassifierOptions& options) {
   if (!forms.empty()) {
     lines += "\nThe encoder is computed by ATen's operators: other backends lack " + forms;
   }
+  if (const std::string& said = model.own_kernels(); !said.empty()) lines += "\n" + said;
   return lines;
 }
 

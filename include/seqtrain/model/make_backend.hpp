@@ -19,6 +19,8 @@ struct MadeBackend {
   /// The names of what the layers have that neither the hand-written backend nor the packed one
   /// computes; empty if operators compute them for another reason, or do not.
   std::string only_by_operators = {};
+  /// What the log should say about kernels of our own that the environment asks for, or "".
+  std::string own_kernels = {};
   std::size_t maps_in_bf16 = 0;  ///< see `cpu::AnyEncoder::maps_in_bf16`
 };
 

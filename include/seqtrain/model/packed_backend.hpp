@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <ATen/core/Tensor.h>
@@ -19,6 +20,7 @@
 #include <seqtrain/model/operator_backend.hpp>
 #include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/layers.hpp>
+#include <seqtrain/model/packed/norm_on_device.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/generator.hpp>
@@ -33,12 +35,14 @@ namespace seqtrain::model::packed {
 /// the device does not have.
 class PackedBackend : public OperatorBackend {
  public:
-  /// The gradient tensors of `parameters` may be replaced.
+  /// The gradient tensors of `parameters` may be replaced. `norms`, unless they are null, compute
+  /// the layers' norms.
   PackedBackend(const Network& network, const EncoderLayers& layers,
                 std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
-                std::int32_t padding_id, bool encoder_frozen, bool keeps_tokens, bool has_windows)
+                std::int32_t padding_id, bool encoder_frozen, bool keeps_tokens, bool has_windows,
+                const std::shared_ptr<const NormOnDevice>& norms)
       : OperatorBackend{network, parameters, device, precision, encoder_frozen, keeps_tokens},
-        layers_{layers, type_of_products(precision), parameters, keeps_tokens},
+        layers_{layers, type_of_products(precision), parameters, keeps_tokens, norms},
         padding_id_{padding_id},
         has_windows_{has_windows},
         mean_{layers.mean_pooling} {}

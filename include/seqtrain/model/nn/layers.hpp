@@ -309,6 +309,12 @@ struct LayerParts {
 /// both. They are one tensor if norms come after their parts.
 struct Hidden {
   at::Tensor residual, normal;
+  at::Tensor narrow = {};  ///< `normal` in the type of products, if a kernel has written it
+
+  /// Returns what the next part reads, in the type of products.
+  [[nodiscard]] at::Tensor as(at::ScalarType type) const {
+    return narrow.defined() ? narrow : normal.to(type);
+  }
 };
 
 /// Adds the result y of a part of a layer to the residual, and normalizes.

@@ -21,6 +21,7 @@
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/rotary.hpp>
 #include <seqtrain/model/packed/grid.hpp>
+#include <seqtrain/model/packed/seeded_dropout.hpp>
 
 namespace seqtrain::model::packed {
 
@@ -34,6 +35,7 @@ struct Rows {
   /// The angles of rotary positions by their base, which the first layer of a pass makes.
   mutable std::map<double, Rotary> rotary = {};
   mutable std::optional<Grid> grid = {};  ///< for layers whose scores have a bias
+  mutable DropoutMasks masks = {};        ///< of dropout by kernels of our own
 };
 
 /// Attention of packed rows, and its numbers of one forward pass. Rows that are longer than a

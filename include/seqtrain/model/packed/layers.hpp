@@ -4,23 +4,19 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gelu_backward.h>
-#include <ATen/ops/native_layer_norm.h>
-#include <ATen/ops/native_layer_norm_backward.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/threshold_backward.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/distances.hpp>
@@ -28,67 +24,19 @@
 #include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/convolution.hpp>
 #include <seqtrain/model/packed/fused_linear.hpp>
+#include <seqtrain/model/packed/norm.hpp>
+#include <seqtrain/model/packed/norm_on_device.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::packed {
-
-/// New gradients of layer normalizations, which one operator adds to those of the parameters.
-struct NormGradients {
-  std::vector<at::Tensor> sums, added;
-
-  /// Takes the gradient of a parameter, unless the parameter is frozen.
-  void append(const at::Tensor& parameter, const at::Tensor& gradient) {
-    if (!parameter.requires_grad()) return;
-    sums.push_back(parameter.grad());
-    added.push_back(gradient);
-  }
-
-  void add() {
-    if (!added.empty()) at::_foreach_add_(sums, added);
-    *this = {};
-  }
-};
-
-/// A layer normalization, and its numbers of one forward pass.
-class Norm {
- public:
-  Norm(const LayerNorm& norm) : norm_{norm} {}
-
-  at::Tensor operator()(at::Tensor x) {
-    at::Tensor y;
-    std::tie(y, mean_, rstd_) =
-        at::native_layer_norm(x, norm_.weight.sizes(), norm_.weight, bias(), norm_.eps);
-    x_ = std::move(x);
-    return y;
-  }
-
-  /// Returns the gradient of x, and appends the new gradients of the parameters.
-  at::Tensor backward(const at::Tensor& d_y, NormGradients& gradients) {
-    const bool learns = norm_.weight.requires_grad();
-    auto [d_x, d_weight, d_bias] = at::native_layer_norm_backward(
-        d_y, std::exchange(x_, {}), norm_.weight.sizes(), mean_, rstd_, norm_.weight, bias(),
-        {true, learns, learns && norm_.bias.defined()});
-    gradients.append(norm_.weight, d_weight);
-    gradients.append(norm_.bias, d_bias);
-    forget();
-    return d_x;
-  }
-
-  void forget() { x_ = mean_ = rstd_ = at::Tensor{}; }
-
- private:
-  [[nodiscard]] std::optional<at::Tensor> bias() const { return detail::if_defined(norm_.bias); }
-
-  LayerNorm norm_;
-  at::Tensor x_, mean_, rstd_;
-};
 
 /// One layer on packed rows. `cpu::Layer` says what forms it has. The residual is fp32; the factors
 /// of products are of another type.
 class Layer {
  public:
+  /// `kernels`, unless they are null, compute the norms.
   Layer(const LayerParts& parts, const DropoutRates& dropout, ParameterCopies& copies,
-        std::span<tensor::Parameter> parameters)
+        std::span<tensor::Parameter> parameters, const std::shared_ptr<const NormOnDevice>& kernels)
       : traits_{parts.traits},
         type_{copies.type()},
         qkv_{parts.qkv, copies, parameters},
@@ -96,44 +44,38 @@ class Layer {
         intermediate_{{parts.intermediate}, copies, parameters},
         output_{{parts.output}, copies, parameters},
         attention_{parts, dropout},
-        norm1_{parts.norm1},
-        norm2_{parts.norm2},
-        dropout1_{dropout.attention_output},
-        dropout2_{dropout.output},
+        norm1_{parts.norm1, dropout.attention_output, parts.traits, kernels},
+        norm2_{parts.norm2, dropout.output, parts.traits, kernels},
         gates_{dropout.gates} {}
 
   /// Returns the hidden states after the layer, for those before it [tokens, hidden]. With
   /// `only_first` they are those of each row's first token, [rows, hidden].
   Hidden forward(Hidden x, const Rows& rows, bool training, bool only_first) {
     only_first_ = only_first;
-    at::Tensor context =
-        attention_.forward(qkv_.forward(x.normal.to(type_), training), rows, training);
+    at::Tensor context = attention_.forward(qkv_.forward(x.as(type_), training), rows, training);
     if (only_first) {
       context = context.index_select(0, rows.first);
       x.residual = x.residual.index_select(0, rows.first);
     }
     const at::Tensor attended = attention_output_.forward(context, training);
-    x = add_and_norm(traits_, norm1_, x.residual, dropout1_.forward(attended, training));
-    before_activation_ = intermediate_.forward(x.normal.to(type_), training);
+    x = norm1_.forward(x.residual, attended, rows, training);
+    before_activation_ = intermediate_.forward(x.as(type_), training);
     const at::Tensor active = gates_.forward(activate(before_activation_, traits_), training);
     const at::Tensor output = output_.forward(active, training);
-    return add_and_norm(traits_, norm2_, x.residual, dropout2_.forward(output, training));
+    return norm2_.forward(x.residual, output, rows, training);
   }
 
   /// Returns the gradients of the hidden states before the layer, given those after it, and lets go
   /// of what `forward` kept. `ones` [1, tokens] is of the type of products.
-  Hidden backward(const Hidden& d_hidden, const Rows& rows, const at::Tensor& ones,
-                  NormGradients& norms) {
-    Hidden d = before(norm2_, d_hidden, norms);
-    at::Tensor d_y = dropout2_.backward(d.residual.to(type_));
+  Hidden backward(Hidden d, const Rows& rows, const at::Tensor& ones, NormGradients& norms) {
+    at::Tensor d_y = norm2_.backward(d, type_, norms);
     d_y = activated_backward(output_.backward(d_y, ones));
     intermediate_.backward(d.normal, d_y, ones);
-    d = before(norm1_, d, norms);
-    d_y = dropout1_.backward(d.residual.to(type_));
+    d_y = norm1_.backward(d, type_, norms);
     at::Tensor d_context = attention_output_.backward(d_y, ones);
     if (only_first_) {
       d_context = spread(d_context, rows);
-      d = gradients_of(spread(d.residual, rows));
+      d = gradients_of(traits_, spread(d.residual, rows));
     }
     qkv_.backward(d.normal, attention_.backward(d_context, rows), ones);
     return d;
@@ -145,22 +87,11 @@ class Layer {
     attention_.forget();
     norm1_.forget();
     norm2_.forget();
-    for (MaskedDropout* dropout : {&dropout1_, &dropout2_, &gates_}) dropout->forget();
+    gates_.forget();
     before_activation_.reset();
   }
 
  private:
-  /// Returns the gradients of a residual to which others are added, and of what is read of it.
-  [[nodiscard]] Hidden gradients_of(const at::Tensor& residual) const {
-    return {residual, traits_.pre_norm ? at::zeros_like(residual) : residual};
-  }
-
-  /// Returns the gradient of the residual before a norm, with that of what was read before it.
-  [[nodiscard]] Hidden before(Norm& norm, const Hidden& d, NormGradients& norms) const {
-    const at::Tensor d_x = norm.backward(d.normal, norms);
-    return gradients_of(traits_.pre_norm && d.residual.defined() ? d.residual.add(d_x) : d_x);
-  }
-
   /// Returns [tokens, hidden] with x [rows, hidden] at the rows' first tokens and 0 elsewhere.
   static at::Tensor spread(const at::Tensor& x, const Rows& rows) {
     return at::zeros({rows.positions.size(0), x.size(1)}, x.options())
@@ -185,8 +116,8 @@ class Layer {
   at::ScalarType type_;
   FusedLinear qkv_, attention_output_, intermediate_, output_;
   Attention attention_;
-  Norm norm1_, norm2_;
-  MaskedDropout dropout1_, dropout2_, gates_;
+  AddAndNorm norm1_, norm2_;
+  MaskedDropout gates_;
   bool only_first_ = false;
   at::Tensor before_activation_;
 };
@@ -196,9 +127,10 @@ class Layer {
 class Layers {
  public:
   /// `type` is the type of products. The gradients of `parameters` may get other tensors. The last
-  /// layer computes all tokens if `all_tokens` or the mean pools them.
+  /// layer computes all tokens if `all_tokens` or the mean pools them. `norms`, unless they are
+  /// null, compute the layers' norms.
   Layers(const EncoderLayers& parts, at::ScalarType type, std::span<tensor::Parameter> parameters,
-         bool all_tokens)
+         bool all_tokens, const std::shared_ptr<const NormOnDevice>& norms = nullptr)
       : copies_{type},
         all_tokens_{all_tokens || parts.mean_pooling},
         shares_{!parts.order.empty()},
@@ -207,7 +139,7 @@ class Layers {
     if (parts.convolution) convolution_.emplace(*parts.convolution);
     std::vector<Layer> made;
     for (const LayerParts& layer : parts.layers) {
-      made.emplace_back(layer, parts.dropout, copies_, parameters);
+      made.emplace_back(layer, parts.dropout, copies_, parameters, norms);
       sliding_window_ = std::min(sliding_window_, layer.traits.sliding_window);
     }
     for (const std::size_t i : steps(parts.order, made.size())) layers_.push_back(made[i]);
@@ -232,9 +164,9 @@ class Layers {
     for (Layer& layer : layers_) {
       hidden = layer.forward(hidden, rows, training, !all_tokens_ && &layer == &layers_.back());
       if (convolution_ && &layer == &layers_.front()) {
-        hidden.normal =
+        const at::Tensor mixed =
             convolution_->forward(embedded, hidden.normal, rows, copies_.type(), training);
-        hidden.residual = hidden.normal;
+        hidden = {mixed, mixed};
       }
       if (!training) layer.forget();
     }

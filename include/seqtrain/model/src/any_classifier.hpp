@@ -271,6 +271,10 @@ SEQTRAIN_SEPARATE const std::string& AnyClassifier::only_by_operators() const {
   return state_->made.only_by_operators;
 }
 
+SEQTRAIN_SEPARATE const std::string& AnyClassifier::own_kernels() const {
+  return state_->made.own_kernels;
+}
+
 SEQTRAIN_SEPARATE std::int32_t AnyClassifier::adapters() const {
   return state_->adapters;
 }

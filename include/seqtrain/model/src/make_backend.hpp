@@ -23,6 +23,7 @@
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/only_by_operators.hpp>
 #include <seqtrain/model/operator_backend.hpp>
+#include <seqtrain/model/packed/norm_on_device.hpp>
 #include <seqtrain/model/packed_backend.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
@@ -88,6 +89,25 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
   return layers;
 }
 
+/// Returns kernels of our own for the norms of layers, or null if the environment does not ask for
+/// them or they cannot compute all norms. `said` gets what the log should say.
+inline std::shared_ptr<const packed::NormOnDevice> norms_on(c10::Device device,
+                                                            const EncoderLayers& layers,
+                                                            std::string& said) {
+  const auto say = [&said](const std::string& text) { said += (said.empty() ? "" : "\n") + text; };
+  auto made = packed::NormOnDevice::make(device, say);
+  if (!made) return nullptr;
+  const auto fits = [&](const LayerParts& layer) {
+    return made->takes(layer.norm1) && made->takes(layer.norm2);
+  };
+  if (std::ranges::all_of(layers.layers, fits)) {
+    say("Layer norms are kernels of our own on " + device.str());
+    return made;
+  }
+  say("torch's operators compute layer norms: kernels of our own do not take their sizes or types");
+  return nullptr;
+}
+
 /// Lets the backend of a device tell which rows of the table of words get a gradient.
 inline void track_words(LoadedNetwork& loaded) {
   for (tensor::Parameter& parameter : loaded.parameters) {
@@ -135,10 +155,14 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
     made.backend = std::make_unique<packed::PackedBackend>(
         network, *layers, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen, keeps_tokens,
-        detail::computes_windows(*layers, options.device, type_of_products(precision)));
+        detail::computes_windows(*layers, options.device, type_of_products(precision)),
+        detail::norms_on(options.device, *layers, made.own_kernels));
   } else {
     made.backend = std::make_unique<OperatorBackend>(network, loaded.parameters, options.device,
                                                      precision, frozen, keeps_tokens);
+    if (packed::NormOnDevice::available(options.device)) {
+      made.own_kernels = "torch's operators compute layer norms, as they do the whole encoder";
+    }
   }
   return made;
 }
