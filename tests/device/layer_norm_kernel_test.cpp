@@ -237,7 +237,9 @@ void expect_torchs_numbers(Case own, bool has_bias) {
   EXPECT_LE(apart(own.d_x, d.to(own.type)), std::max(3e-6, ulp));
   const double longest = 1e-6 * std::sqrt(own.rows());
   EXPECT_LT(apart(own.d_weight.sub(1), d_weight), longest);
-  if (has_bias) EXPECT_LT(apart(own.d_bias.sub(1), d_bias), longest);
+  if (has_bias) {
+    EXPECT_LT(apart(own.d_bias.sub(1), d_bias), longest);
+  }
 }
 
 TEST(LayerNormKernel, EqualsTorchsOperators) {
