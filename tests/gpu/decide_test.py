@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from decide import table, verdict
+from decide import KERNELS, SETTINGS, table, verdict
 from run import ROOT
 
 sys.path.insert(0, str(ROOT / "tests/support"))
@@ -16,10 +16,12 @@ import made_model  # noqa: E402
 
 
 def figures(equal=True, gap=0.0, **cases):
-    """Returns figures with milliseconds of off and adam by case."""
-    rows = {case: {"off": {"ms": [off, off + 0.01]}, "adam": {"ms": [adam + 1, adam]}} for case, (off, adam) in cases.items()}
-    bits = {"off": {"equal bits twice": True}, "adam": {"equal bits twice": equal, "largest gap of losses": gap}}
-    return {"bits": bits, **rows}
+    """Returns figures with milliseconds of off and of all other settings by case."""
+    def row(off, on):
+        return {setting: {"ms": [on + 1, on]} for setting in SETTINGS} | {"off": {"ms": [off, off + 0.01]}}
+
+    bits = {setting: {"equal bits twice": equal, "largest gap of losses": gap} for setting in SETTINGS}
+    return {"bits": bits | {"off": {"equal bits twice": True}}, **{case: row(*ms) for case, ms in cases.items()}}
 
 
 def check_verdicts():
@@ -30,14 +32,16 @@ def check_verdicts():
                            ("off", figures(gap=math.nan, a=(10, 5), b=(10, 5))), ("off", faster | {"b": "failed: so"}),
                            ("off", faster | {"resume": "failed: so"}), ("unknown", faster | {"b": "left out: no time"}),
                            ("unknown", figures(a=(10, 9))), ("unknown", {"a": {}}), ("on", faster | {"losses": "skipped: so"})):
-        choice, reason = verdict("adam", made, ["a", "b"])
-        assert choice == expected and reason, (expected, choice, reason, made)
+        for kernel in KERNELS:
+            choice, reason = verdict(kernel, made, ["a", "b"])
+            assert choice == expected and reason, (expected, choice, reason, made)
     noisy = figures(a=(10, 9), b=(5, 5.2))
     noisy["b"]["off"]["ms"] = [5, 5.4]
     assert verdict("adam", noisy, ["a", "b"])[0] == "on", noisy
     lines = table(figures(a=(10, 9)) | {"a/tuned": {"ms": 40}, "profile": "left out: no time"}, ["a"])
-    assert lines[2] == "| a | 10.00 | 9.00 | ,  | ,  | 40.00 |  |", lines
-    assert lines[3].startswith("default of adam: on: 1.111 times as fast over 1 cases"), lines
+    assert lines[2] == "| a | 10.00 | 9.00 | 9.00 | 9.00 | , , ,  | , , ,  | 40.00 |  |", lines
+    for line, kernel in zip(lines[3:], KERNELS, strict=True):
+        assert line.startswith(f"default of {kernel}: on: 1.111 times as fast over 1 cases"), lines
 
 
 def decide(arguments, folder, *flags):
@@ -59,15 +63,18 @@ def main():
         folder = pathlib.Path(place)
         fake = ["--device", "fake", "--preload", arguments.device_library, "--cases", "given:8"]
         lines = decide(arguments, folder, *fake, "--only", "bits")
-        assert lines[-1] == "default of adam: unknown: given:8 not timed", lines
+        assert lines[-2:] == [f"default of {kernel}: unknown: given:8 not timed" for kernel in KERNELS], lines
         lines = decide(arguments, folder, *fake, "--only", "given:8")
         found = json.loads((folder / "decide.json").read_text())
-        assert found["bits"]["adam"]["equal bits twice"] and found["bits"]["adam"]["largest gap of losses"] < 1e-4, found
-        assert len(found["given:8"]["adam"]["ms"]) == 2, found
-        assert lines[-1].startswith(("default of adam: on: ", "default of adam: off: ")), lines
+        for kernel in (*KERNELS, "all"):
+            bits = found["bits"][kernel]
+            assert bits["equal bits twice"] and bits["largest gap of losses"] < 1e-4, found
+            assert len(found["given:8"][kernel]["ms"]) == 2, found
+        for line, kernel in zip(lines[-2:], KERNELS, strict=True):
+            assert line.startswith((f"default of {kernel}: on: ", f"default of {kernel}: off: ")), lines
         lines = decide(arguments, folder, *fake, "--minutes", "0")
         assert "bits: \"left out: no time\", 0.0 s" in lines, lines
-        assert lines[-1] == "default of adam: unknown: its bits were not compared", lines
+        assert lines[-2:] == [f"default of {kernel}: unknown: its bits were not compared" for kernel in KERNELS], lines
 
 
 if __name__ == "__main__":
