@@ -91,10 +91,10 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
 
 /// Returns kernels of our own for the norms of layers, or null if the environment does not ask for
 /// them or they cannot compute all norms. `said` gets what the log should say.
-inline std::shared_ptr<const packed::NormOnDevice> norms_on(c10::Device device,
-                                                            const EncoderLayers& layers,
-                                                            std::string& said) {
+inline std::shared_ptr<const packed::NormOnDevice> norms_on_device(const EncoderLayers& layers,
+                                                                   std::string& said) {
   const auto say = [&said](const std::string& text) { said += (said.empty() ? "" : "\n") + text; };
+  const c10::Device device = layers.layers.front().norm1.weight.device();  // it has an index
   auto made = packed::NormOnDevice::make(device, say);
   if (!made) return nullptr;
   const auto fits = [&](const LayerParts& layer) {
@@ -156,7 +156,7 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
         network, *layers, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen, keeps_tokens,
         detail::computes_windows(*layers, options.device, type_of_products(precision)),
-        detail::norms_on(options.device, *layers, made.own_kernels));
+        detail::norms_on_device(*layers, made.own_kernels));
   } else {
     made.backend = std::make_unique<OperatorBackend>(network, loaded.parameters, options.device,
                                                      precision, frozen, keeps_tokens);
