@@ -53,6 +53,11 @@ def train(arguments, device, model, output):
     return losses(output)
 
 
+def has_checkpoint(output):
+    """Tells whether a run has a complete checkpoint, which another thread writes while it trains."""
+    return any((output / "checkpoints").glob("*/checkpoint-*/manifest.json"))
+
+
 def check_kill(arguments, model, place, precision, *more):
     """A run that SIGKILL ends continues to the bits of a run that nothing ended."""
     def flags(name):
@@ -61,7 +66,7 @@ def check_kill(arguments, model, place, precision, *more):
 
     run(arguments, arguments.mnli, *flags("whole"))
     process = start(arguments, arguments.mnli, *flags("killed"))
-    while process.poll() is None and len(losses(place / "killed")) < 8:
+    while process.poll() is None and (len(losses(place / "killed")) < 8 or not has_checkpoint(place / "killed")):
         time.sleep(0.01)
     process.kill()
     process.communicate()
