@@ -325,6 +325,11 @@ TEST_F(TrainFlagsTest, ChooseTheOptimizerWithItsOptions) {
               (void)parsed({"--head-learning-rate=1e-3", "--learning-rate=0"});
             }),
             "--head-learning-rate: needs a --learning-rate above 0");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--head-learning-rate=1e-3", "--freeze-encoder"});
+            }),
+            "--head-learning-rate: needs an encoder that learns; a head that learns alone has "
+            "--learning-rate");
   EXPECT_EQ(parsed({"--optim=sgd"}).optimizer().momentum, std::nullopt);
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--optim=muon", "--freeze-encoder"});
@@ -468,8 +473,9 @@ TEST_F(TrainFlagsTest, SearchWhatNoFlagGives) {
   EXPECT_EQ(space({"--learning-rate=1e-4", "--epochs=3"}, single_label), "batch weights part");
   EXPECT_EQ(space({"--max-steps=9", "--tokens-per-batch=99"}, single_label), "rate weights part");
   EXPECT_EQ(space({"--per-device-train-batch-size=16"}, single_label), "rate epochs weights part");
-  for (const char* flag : {"--freeze-encoder=false", "--lora-rank=2", "--reinit-layers=1",
-                           "--layerwise-lr-decay=0.9", "--optim=muon"}) {
+  for (const char* flag :
+       {"--freeze-encoder=false", "--lora-rank=2", "--reinit-layers=1", "--layerwise-lr-decay=0.9",
+        "--optim=muon", "--head-learning-rate=1e-3"}) {
     EXPECT_EQ(space({flag}, single_label), "rate epochs batch weights ") << flag;
   }
 }

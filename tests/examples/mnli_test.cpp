@@ -616,6 +616,7 @@ TEST_F(Mnli, RefusesWhatFewExamplesCannotTrain) {
           "does not go with multi_label_classification");
   refused("--freeze-encoder", "--few-shot: does not go with --freeze-encoder");
   refused("--lora-rank 2", "--few-shot: does not go with --lora-rank");
+  refused("--head-learning-rate 1", "--few-shot: does not go with --head-learning-rate");
   refused("--long-texts windows", "--few-shot: does not go with --long-texts windows");
   refused("--loss focal", "--few-shot: does not go with --loss");
   refused("--teacher " + file_.string(), "--few-shot: does not go with --teacher");

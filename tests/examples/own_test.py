@@ -116,6 +116,25 @@ def check_without_predictions(command, folder):
     need(not refused.exists(), "a refused run has written something")
 
 
+def check_one_learning_rate(command, folder):
+    """Checks that a model that does not say which of its parameters are its head has no learning rate for them, also with
+    as many new labels as let a head have one."""
+    file = folder / "six.jsonl"
+    file.write_text("".join(json.dumps({"text": f"text {n}", "label": f"label {n % 6}"}) + "\n" for n in range(24)))
+    flags = ["--train-file", str(file), "--dev-file", str(file), "--epochs", "1"]
+    base = [word for word in command(folder / "six") if word not in ("--learning-rate", "1e-3")]
+    output = end(start([*base, *flags]))
+    need("--head-learning-rate 0.001\n" in output and "All parameters have --learning-rate 0.0001, " in output, output)
+    metrics = json.loads((folder / "six/metrics.json").read_text())
+    need("head-learning-rate" not in metrics["flags"], "metrics.json has the rate")
+    given = [*command(folder / "given"), *flags, "--learning-rate", "1e-4", "--head-learning-rate"]
+    end(start([*given[:-1]]))
+    need(parameters(folder / "given") == parameters(folder / "six"), "the parameters have another rate")
+    process = start([*given, "1e-3", "--overwrite", "--resume", "never"])
+    output = process.communicate(timeout=300)[0]
+    need(process.returncode == 2 and "--head-learning-rate: is for a model that says " in output, output)
+
+
 OWN_DATA = {"own_gaussian": numbers, "own_contrastive": pairs}
 
 
@@ -137,6 +156,8 @@ def check(name, program, model, scratch):
     need(has_predictions != (name in MAKES_NONE), f"predictions.jsonl is {'there' if has_predictions else 'not there'}")
     if name in MAKES_NONE:
         check_without_predictions(command, whole)
+    if name == "own_model":
+        check_one_learning_rate(command, scratch)
     if name in OBSERVES:
         return
     killed = scratch / "killed"

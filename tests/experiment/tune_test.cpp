@@ -222,6 +222,18 @@ TEST_F(TuningOfMadeRuns, AreNotContinuedWithAnotherTeacher) {
   EXPECT_NE(problem.find("belongs to a tuning with another teacher"), std::string::npos) << problem;
 }
 
+TEST_F(TuningOfMadeRuns, AreContinuedIfAFlagWithoutAValueWasNotThereYet) {
+  const auto train = figures(R"({"accuracy": 0.5, "loss": 1})", R"({"accuracy": 0.5, "loss": 1})");
+  tune({"--resume=auto"}, train);
+  const auto file = run() / "tune.json";
+  const std::string setting = R"("head-learning-rate": "nan",)";
+  auto text = tests::read_file(file);
+  const auto place = text.find(setting);
+  ASSERT_NE(place, std::string::npos) << text;
+  write_file(file, text.erase(place, setting.size()));
+  EXPECT_NO_THROW(tune({"--resume=auto"}, train));
+}
+
 TEST_F(TuningOfMadeRuns, LeaveOutOfATrialWhatOnlyAModelHas) {
   const auto test = "--test-file=" + file().string();
   std::vector<std::string> trials, whole;

@@ -76,6 +76,12 @@ TEST(Make, RefusesOptionsThatDoNotFit) {
             "optimizer: layerwise_lr_decay: must be above 0 and at most 1");
   EXPECT_EQ(problem({.head_lr = -1}), "optimizer: head_lr: must be a number, not negative");
   EXPECT_EQ(problem({.lr = 0, .head_lr = 1}), "optimizer: head_lr: needs an lr above 0");
+  OptimizerCase module;
+  for (auto& parameter : module.parameters) parameter.depth = {};
+  EXPECT_EQ(
+      tests::problem_of([&] { (void)make({.head_lr = 1}, module.parameters); }),
+      "optimizer: head_lr: is for a model that says which of its parameters are its head; give "
+      "all of them one lr, or set Parameter::depth");
 }
 
 TEST(Make, RefusesMuonForAModelWithoutHiddenMatrices) {

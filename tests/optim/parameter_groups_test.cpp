@@ -69,5 +69,12 @@ TEST(ParameterGroups, GiveAllButTheLastGroupATenth) {
   EXPECT_EQ(last_group_first(groups), (LrFactors{{"a", 0.1}, {"b", 0.1}, {"c", 0.1}, {"d", 1}}));
 }
 
+TEST(ParameterGroups, ToldByAModelThatHasDepths) {
+  const auto head = parameter_of("classifier.weight", Role::weight, {Depth::Part::head});
+  const auto layer = parameter_of("layer.weight", Role::weight, {Depth::Part::layer, 0});
+  EXPECT_TRUE(tells_head(std::vector{layer, head}));
+  EXPECT_FALSE(tells_head(std::vector{head, parameter_of("words.weight")}));
+}
+
 }  // namespace
 }  // namespace seqtrain::optim

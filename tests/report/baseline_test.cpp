@@ -62,10 +62,10 @@ TEST(BaselineWarning, TellsOfASimpleModelThatIsAsGood) {
   EXPECT_EQ(
       baseline_warning(right(3, 3), {.majority = right(5, 0), .linear = right(4, 4)}),
       "a linear model on TF-IDF has the accuracy 0.8000 on the dev examples, above this run's "
-      "0.6000; train for more --epochs or try another --learning-rate");
+      "0.6000; train for more --epochs or with other learning rates");
   EXPECT_EQ(baseline_warning(right(5, 0), {.majority = right(5, 0), .linear = right(4, 0)}),
             "always answering the most frequent label has the accuracy 0.5000 on the dev examples, "
-            "which is this run's too; train for more --epochs or try another --learning-rate");
+            "which is this run's too; train for more --epochs or with other learning rates");
   EXPECT_EQ(baseline_warning(right(4, 4), {.majority = right(5, 0), .linear = right(4, 3)}), "");
   EXPECT_EQ(baseline_warning(right(5, 5), {.majority = right(5, 0), .linear = right(5, 5)}),
             "a linear model on TF-IDF has the accuracy 1.0000 on the dev examples, which is this "
@@ -78,18 +78,18 @@ TEST(BaselineWarning, ComparesMacroF1IfClassesHaveWeights) {
   EXPECT_EQ(baseline_warning(own, {.majority = right(5, 0), .linear = linear}), "");
   EXPECT_EQ(baseline_warning(right(5, 0), {.majority = right(0, 0), .linear = linear}),
             "a linear model on TF-IDF has the accuracy 0.5000 on the dev examples, which is this "
-            "run's too; train for more --epochs or try another --learning-rate");
+            "run's too; train for more --epochs or with other learning rates");
   EXPECT_EQ(
       baseline_warning(right(5, 0), {.majority = right(5, 0), .linear = linear, .weighted = true}),
       "a linear model on TF-IDF has the macro F1 0.4949 on the dev examples, above this run's "
-      "0.3333; train for more --epochs or try another --learning-rate");
+      "0.3333; train for more --epochs or with other learning rates");
 }
 
 TEST(BaselineWarning, ComparesErrorsOfNumbers) {
   EXPECT_EQ(
       baseline_warning(error_of(0.135), {.majority = error_of(0.124), .linear = error_of(0.13)}),
       "the mean of the training examples has the mean squared error 0.1240 on the dev examples, "
-      "below this run's 0.1350; train for more --epochs or try another --learning-rate");
+      "below this run's 0.1350; train for more --epochs or with other learning rates");
   EXPECT_EQ(baseline_warning(error_of(0.1), {.majority = error_of(0.3), .linear = error_of(0.2)}),
             "");
 }

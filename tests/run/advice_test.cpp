@@ -168,6 +168,12 @@ TEST(Advice, PredictsTheMean) {
             "on dev the model predicts no better than the mean of the targets (R² -0.0887), so it "
             "has learned nothing; train longer with more --epochs (this run took 40 steps), or a "
             "higher --learning-rate, such as 0.0002");
+  facts.head_learning_rate = 5e-4;  // following the advice leaves it so many times as high
+  EXPECT_TRUE(advice::predicts_the_mean(facts).ends_with(
+      "a higher --learning-rate, such as 0.0002 with --head-learning-rate 0.002"));
+  facts.learning_rate = 2e-4, facts.head_learning_rate = 2e-3;
+  EXPECT_TRUE(advice::predicts_the_mean(facts).ends_with(
+      "a lower --learning-rate, such as 5e-05 with --head-learning-rate 0.0005"));
   facts.r_squared = 0.3;
   EXPECT_EQ(advice::predicts_the_mean(facts), "");
 }

@@ -57,6 +57,7 @@ namespace seqtrain::experiment {
   const auto type = flags.optim;
   if (type == cli::Optimizer::adam || type == cli::Optimizer::adamw) {
     facts.learning_rate = flags.learning_rate;
+    facts.head_learning_rate = flags.head_learning_rate;
   }
   return facts;
 }

@@ -1,19 +1,35 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags/chosen_values.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/experiment/prepare.hpp>
+#include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_report.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::experiment {
+
+/// Tells whether the checkpoint lacks the head, or has a part of it in other sizes.
+[[nodiscard]] inline bool has_new_head(const model::AnyClassifier& model) {
+  const model::LoadReport& report = model.load_report();
+  const auto is_new = [&](const tensor::Parameter& parameter) {
+    return parameter.depth.part == tensor::Depth::Part::head &&
+           (std::ranges::count(report.fresh, parameter.name) > 0 ||
+            std::ranges::count(report.resized, parameter.name) > 0);
+  };
+  return std::ranges::any_of(model.parameters(), is_new);
+}
 
 /// Returns the size of a run with these training examples.
 [[nodiscard]] inline cli::RunSize size_of(const Prepared& run, const data::EncodedSet& train) {
@@ -25,19 +41,34 @@ namespace seqtrain::experiment {
     const auto mean = std::max<std::size_t>(1, ids / std::max<std::size_t>(1, train.size()));
     of_batch = std::max<std::int64_t>(1, flags.tokens_per_batch / static_cast<std::int64_t>(mean));
   }
-  const model::LoadReport& report = run.model.load_report();
   return {.examples = train.size(),
           .hidden_size = run.model.config().hidden_size,
           .step_examples = of_batch * flags.gradient_accumulation_steps * run.replicas,
           .trains_few = flags.freeze_encoder || flags.lora_rank > 0,
-          .has_new_head = !report.fresh.empty() || !report.resized.empty(),
+          .has_new_head = has_new_head(run.model),
           .labels = run.labels.size()};
+}
+
+/// Tells whether the run continues a checkpoint of a run in which the head had no learning rate of
+/// its own.
+[[nodiscard]] inline bool continues_with_one_rate(const Program& program, const Prepared& run) {
+  std::string answer;
+  if (run.checkpoints) {  // only the first process has them
+    const auto saved = run.checkpoints->checkpointer().saved_settings();
+    const bool has_one_rate = train::value_in(saved, "head-learning-rate").empty();
+    answer = !saved.empty() && has_one_rate ? "yes" : "no";
+  }
+  return program.processes.group().broadcast(answer) == "yes";
 }
 
 /// Chooses the number of epochs and the learning rates of a run if no flag gives them, or takes
 /// those of a trial, and logs and records them. A resumed run must have the same learning rates.
 inline void choose_values(const Program& program, Prepared& run, const data::EncodedSet& train) {
-  run.chosen = cli::choose_values(run.flags, size_of(run, train));
+  cli::RunSize size = size_of(run, train);
+  if (cli::chooses_rate_of_head(run.flags, size) && continues_with_one_rate(program, run)) {
+    size.has_new_head = false;
+  }
+  run.chosen = cli::choose_values(run.flags, size);
   if (run.chosen.empty() || !program.processes.is_first()) return;
   std::vector<std::string> parts;
   for (const auto& [name, value] : run.chosen) {
@@ -47,6 +78,22 @@ inline void choose_values(const Program& program, Prepared& run, const data::Enc
   }
   program.log.info("Chosen for " + std::to_string(train.size()) +
                    " training examples: " + joined(parts, " and "));
+}
+
+/// Takes back a learning rate that was chosen for the head, because the model that is trained does
+/// not say which of its parameters are its head. Throws `InputError` if a flag gave that rate.
+inline void forget_rate_of_head(const Program& program, Prepared& run) {
+  if (std::isnan(run.flags.head_learning_rate)) return;
+  const std::string name = "head-learning-rate";
+  cli::require(!train::value_in(run.chosen, name).empty(), name,
+               "is for a model that says which of its parameters are its head");
+  run.flags.head_learning_rate = std::numeric_limits<double>::quiet_NaN();
+  for (train::Pairs* values : {&run.chosen, &run.results.flags}) {
+    std::erase_if(*values, [&](const auto& value) { return value.first == name; });
+  }
+  program.log.info("All parameters have --learning-rate " +
+                   cli::flag_text(run.flags.learning_rate) +
+                   ", because the model does not say which of them are its head");
 }
 
 }  // namespace seqtrain::experiment

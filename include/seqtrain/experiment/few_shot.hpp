@@ -280,6 +280,7 @@ inline void take_flags(cli::TrainFlags& flags, cli::Flags& given) {
     cli::require(!there, "few-shot", std::string{"does not go with --"} + name + problem);
   };
   refuse(flags.freeze_encoder, "freeze-encoder", ": the whole encoder learns");
+  refuse(given.is_given("head-learning-rate"), "head-learning-rate", ": the head takes no steps");
   refuse(flags.lora_rank > 0, "lora-rank", ": the whole encoder learns");
   refuse(!flags.teacher.empty(), "teacher", ": the loss is that of pairs");
   refuse(given.is_given("order"), "order", ": pairs have an order of their own");

@@ -104,8 +104,11 @@ inline void check_settings(const std::filesystem::path& file, const train::Pairs
                            const std::string& what) {
   const auto document = json::Document::load(file);
   const auto had = train::pairs_in(document.root(), "settings");
+  const auto text = [](const std::string& value) {
+    return value == "nan" ? "" : value;  // a flag without a value may not have been there yet
+  };
   for (const auto& [name, value] : settings) {
-    if (train::value_in(had, name) == value) continue;
+    if (text(train::value_in(had, name)) == text(value)) continue;
     throw InputError{"belongs to " + what + " with another " + name,
                      {.object = file.string()},
                      "name another --output-dir, or pass --overwrite without --resume"};

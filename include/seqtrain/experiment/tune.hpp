@@ -140,6 +140,8 @@ class Tuning {
         fixed.push_back("--" + std::string{name});
       }
     }
+    const bool is_rate_of_head_given = parser_.is_given("head-learning-rate");
+    if (is_rate_of_head_given) fixed.emplace_back("--head-learning-rate");
     if (space.empty()) {
       throw InputError{"has nothing to search: flags give all values",
                        {.object = "--tune"},
@@ -152,7 +154,7 @@ class Tuning {
     for (const auto& name : searched_) names.push_back("--" + name);
     log_.info("Tuning: " + std::to_string(values_.size()) + " trials of " + joined(names) +
               (fixed.empty() ? "" : "; " + joined(fixed) + " given, so not searched"));
-    if (space.learning_rate && !parser_.is_given("head-learning-rate")) {
+    if (space.learning_rate && !is_rate_of_head_given) {
       searched_.emplace_back("head-learning-rate");  // follows the learning rate
     }
     tuning_.trials.resize(values_.size());

@@ -29,6 +29,14 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
+/// Tells whether a model says which of its parameters are its head. One that does not, such as a
+/// torch::nn::Module, gives all of them the depth of a head.
+[[nodiscard]] inline bool tells_head(std::span<const tensor::Parameter> parameters) {
+  return std::ranges::any_of(parameters, [](const auto& parameter) {
+    return parameter.depth.part != tensor::Depth::Part::head;
+  });
+}
+
 /// Returns the factors that fastai's `slice(lr)` sets: 1 for the last group and `ratio` for all
 /// others.
 [[nodiscard]] inline LrFactors last_group_first(std::span<const std::vector<std::string>> groups,

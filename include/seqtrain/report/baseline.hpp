@@ -69,7 +69,7 @@ inline std::string baseline_warning(const metrics::ClassificationReport& dev,
          " on the dev examples" + than +
          (own.greater_is_better && own.value >= 1
               ? "; the simpler model is enough for them"
-              : "; train for more --epochs or try another --learning-rate");
+              : "; train for more --epochs or with other learning rates");
 }
 
 }  // namespace seqtrain::report

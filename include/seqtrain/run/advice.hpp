@@ -43,9 +43,10 @@ struct AdviceFacts {
   std::int64_t steps = 0;
   /// The mean loss of the last epoch's steps, if it is of the same kind as dev's.
   double training_loss = unknown;
-  double r_squared = unknown;        ///< that of dev, in a regression
-  double learning_rate = unknown;    ///< if it is one of the Adam family
-  double high_learning_rate = 2e-4;  ///< the highest that is usual for what is trained
+  double r_squared = unknown;           ///< that of dev, in a regression
+  double learning_rate = unknown;       ///< if it is one of the Adam family
+  double head_learning_rate = unknown;  ///< if the head has one of its own
+  double high_learning_rate = 2e-4;     ///< the highest that is usual for what is trained
   bool has_class_weights = false;
   std::size_t tuned_trials = 0;  ///< if the values of the run are the best of a tuning
   bool has_test = false;         ///< whether there are figures of test examples
@@ -96,14 +97,17 @@ inline std::size_t lowest_loss(const AdviceFacts& facts) {
   return static_cast<std::size_t>(lowest - facts.dev.begin());
 }
 
-/// Returns the advice to change the learning rate.
+/// Returns the advice to change the learning rate. That of the head keeps its ratio to the others'.
 inline Remedy other_rate(const AdviceFacts& facts) {
   const double rate = facts.learning_rate, high = facts.high_learning_rate;
   if (std::isnan(rate)) return {"learning-rate", "another --learning-rate"};
-  if (rate >= high) {
-    return {"learning-rate", "a lower --learning-rate, such as " + digits(high / 4)};
+  const bool is_high = rate >= high;
+  const double other = is_high ? high / 4 : std::min(4 * rate, high);
+  std::string text = "--learning-rate, such as " + digits(other);
+  if (!std::isnan(facts.head_learning_rate)) {
+    text += " with --head-learning-rate " + digits(other * facts.head_learning_rate / rate);
   }
-  return {"learning-rate", "a higher --learning-rate, such as " + digits(std::min(4 * rate, high))};
+  return {"learning-rate", (is_high ? "a lower " : "a higher ") + text};
 }
 
 /// Returns the remedies of a model that has learned nothing although its data has answers.

@@ -92,12 +92,17 @@ inline bool has_fast_head(const RunSize& size) {
   return size.has_new_head && !size.trains_few && size.labels >= many_labels;
 }
 
+/// Tells whether `choose_values` chooses a learning rate for the head.
+inline bool chooses_rate_of_head(const TrainingFlags& flags, const RunSize& size) {
+  return std::isnan(flags.learning_rate) && std::isnan(flags.head_learning_rate) &&
+         has_fast_head(size);
+}
+
 /// Sets the number of epochs and the learning rates if they are not given, and those of a trial.
 /// Returns these flags with their values.
 inline train::Pairs choose_values(TrainingFlags& flags, const RunSize& size) {
   train::Pairs chosen;
-  const bool chooses_head = std::isnan(flags.learning_rate) &&
-                            std::isnan(flags.head_learning_rate) && has_fast_head(size);
+  const bool chooses_head = chooses_rate_of_head(flags, size);
   if (!flags.epochs && flags.max_steps == 0) {
     flags.epochs = chosen_epochs(size);
     chosen.emplace_back("epochs", flag_text(*flags.epochs));

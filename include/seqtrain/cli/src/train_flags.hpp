@@ -100,6 +100,8 @@ SEQTRAIN_SEPARATE void TrainFlags::validate() const {
   MachineFlags::validate();
   require(layerwise_lr_decay == 1 || !freeze_encoder, "layerwise-lr-decay",
           "needs an encoder that learns");
+  require(std::isnan(head_learning_rate) || !freeze_encoder, "head-learning-rate",
+          "needs an encoder that learns; a head that learns alone has --learning-rate");
   require(split_field.empty() || teacher.empty(), "split-field",
           "does not go with --teacher, which answers all examples of a file");
   require(!skip_unlabelled || teacher.empty(), "skip-unlabelled",
@@ -266,8 +268,8 @@ SEQTRAIN_SEPARATE void TrainFlags::check_tuning() const {
 SEQTRAIN_SEPARATE run::SearchSpace TrainFlags::search_space(const Flags& given, ProblemType type,
                                                             bool adapts) const {
   const auto is_free = [&](const std::string& name) { return !given.is_given(name); };
-  const bool learns_all =
-      !freeze_encoder && lora_rank == 0 && reinit_layers == 0 && layerwise_lr_decay == 1;
+  const bool learns_all = !freeze_encoder && lora_rank == 0 && reinit_layers == 0 &&
+                          layerwise_lr_decay == 1 && std::isnan(head_learning_rate);
   return {.learning_rate = is_free("learning-rate"),
           .epochs = is_free("epochs") && max_steps == 0,
           // A loss of its own may be lower with fewer examples a batch.
@@ -398,6 +400,8 @@ SEQTRAIN_SEPARATE void TrainFlags::prefer_command_line(Flags& flags) {
   prefer("folds", "test-file", test_file, defaults.test_file);
   prefer("folds", "merge-adapter", merge_adapter, ModelFlags{}.merge_adapter);
   prefer("folds", "model-name", model_name, OutputFlags{}.model_name);
+  prefer("learning-rate", "head-learning-rate", head_learning_rate,
+         TrainingFlags{}.head_learning_rate);
   prefer("lr-scheduler-type", "warmup-ratio", warmup_ratio, TrainingFlags{}.warmup_ratio);
   prefer("dataset", "train-file", train_file, defaults.train_file);
   prefer("dataset", "dev-file", dev_file, defaults.dev_file);

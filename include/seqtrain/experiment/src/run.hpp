@@ -29,6 +29,7 @@
 #include <seqtrain/experiment/save.hpp>
 #include <seqtrain/experiment/src/watch.hpp>
 #include <seqtrain/optim/make.hpp>
+#include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/report/baseline.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/advice.hpp>
@@ -218,6 +219,7 @@ SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
   cli::require(learns || !flags().freeze_encoder, "freeze-encoder",
                "leaves nothing to train: the model has no head");
   state_->optimizer_made = true;
+  if (!optim::tells_head(parameters)) forget_rate_of_head(state_->program, state_->prepared);
   const auto say = [this](const std::string& text) { log().info(text); };
   return {optim::make(flags().optimizer(), parameters, say), flags().ema_decay};
 }

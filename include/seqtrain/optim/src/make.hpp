@@ -59,6 +59,11 @@ inline AdamOptions adam_options(const Choice& choice, LrFactors factors) {
                                          std::span<const tensor::Parameter> parameters,
                                          const std::function<void(const std::string&)>& say) {
   choice.validate();
+  if (choice.head_lr && !tells_head(parameters)) {
+    throw InputError{"is for a model that says which of its parameters are its head",
+                     {.object = "optimizer", .field = "head_lr"},
+                     "give all of them one lr, or set Parameter::depth"};
+  }
   detail::check_trains(choice.type, parameters);
   const double head = choice.head_lr ? *choice.head_lr / choice.lr : 1;
   LrFactors factors = layerwise(parameters, choice.layerwise_lr_decay, head);
