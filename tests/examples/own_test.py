@@ -121,16 +121,20 @@ def check_one_learning_rate(command, folder):
     as many new labels as let a head have one."""
     file = folder / "six.jsonl"
     file.write_text("".join(json.dumps({"text": f"text {n}", "label": f"label {n % 6}"}) + "\n" for n in range(24)))
-    flags = ["--train-file", str(file), "--dev-file", str(file), "--epochs", "1"]
-    base = [word for word in command(folder / "six") if word not in ("--learning-rate", "1e-3")]
-    output = end(start([*base, *flags]))
-    need("--head-learning-rate 0.001\n" in output and "All parameters have --learning-rate 0.0001, " in output, output)
+
+    def of_six(name, *rates):
+        base = [str(file) if word in (str(DATA), str(folder / "dev.jsonl")) else word for word in command(folder / name)]
+        at = base.index("--learning-rate")
+        labels = ["--labels", ",".join(f"label {n}" for n in range(6)), "--ignore-mismatched-sizes"]
+        return [*base[:at], *base[at + 2:], *labels, *rates]
+
+    output = end(start(of_six("six")))
+    need(" and --head-learning-rate 0.001\n" in output and "All parameters have --learning-rate 0.0001, " in output, output)
     metrics = json.loads((folder / "six/metrics.json").read_text())
     need("head-learning-rate" not in metrics["flags"], "metrics.json has the rate")
-    given = [*command(folder / "given"), *flags, "--learning-rate", "1e-4", "--head-learning-rate"]
-    end(start([*given[:-1]]))
+    end(start(of_six("given", "--learning-rate", "1e-4")))
     need(parameters(folder / "given") == parameters(folder / "six"), "the parameters have another rate")
-    process = start([*given, "1e-3", "--overwrite", "--resume", "never"])
+    process = start(of_six("refused", "--head-learning-rate", "1e-3"))
     output = process.communicate(timeout=300)[0]
     need(process.returncode == 2 and "--head-learning-rate: is for a model that says " in output, output)
 
