@@ -18,6 +18,8 @@
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/packed/attention.hpp>
+#include <seqtrain/model/packed/norm.hpp>
 #include <seqtrain/model/packed/norm_on_device.hpp>
 #include <seqtrain/model/packed/seeded_dropout.hpp>
 #include <seqtrain/tensor/generator.hpp>
@@ -118,6 +120,26 @@ TEST(DropoutMasks, DrawsOneSeedOfTheDevicesGenerator) {
   };
   EXPECT_EQ(seed_of(3), seed_of(3));
   EXPECT_NE(seed_of(3), seed_of(4));
+}
+
+TEST(AddAndNorm, DropsAtItsRateByTheKernels) {
+  const at::NoGradGuard no_gradients;
+  const auto kernels = std::make_shared<const NormOnDevice>(fake_device);
+  const Rows rows{};
+  // Returns the sum of nothing and of ones after dropout.
+  const auto summed = [&](double rate, bool training) {
+    AddAndNorm part{made_norm(64), rate, LayerTraits{.pre_norm = true}, kernels};
+    const at::Tensor x = at::ones({200, 64}).to(fake_device);
+    return part.forward(at::zeros_like(x), x, rows, training).residual.cpu();
+  };
+  EXPECT_TRUE(summed(0, true).equal(at::ones({200, 64})));
+  EXPECT_TRUE(summed(0.25, false).equal(at::ones({200, 64})));
+  for (const double rate : {0.25, 0.5}) {
+    const at::Tensor sum = summed(rate, true);
+    EXPECT_NEAR(sum.max().item<double>(), 1 / (1 - rate), 1e-6);
+    EXPECT_NEAR(sum.eq(0).to(at::kDouble).mean().item<double>(), rate, 0.02);
+    EXPECT_FALSE(sum.equal(summed(rate, true)));  // each use has a mask of its own
+  }
 }
 
 TEST(NormOnDevice, IsChosenByTheEnvironmentAlone) {
