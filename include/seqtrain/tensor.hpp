@@ -3,6 +3,7 @@
 #include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/device.hpp>
+#include <seqtrain/tensor/device_graph.hpp>
 #include <seqtrain/tensor/device_kernel.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/generator.hpp>

@@ -5,17 +5,18 @@
 // before it is there. It has several streams, and finds work on two of them that no event orders.
 // It counts copies, waits and operators. If the environment has FAKE_DEVICE_IS_DETERMINISTIC,
 // operators demand torch's deterministic algorithms; if it has FAKE_DEVICE_HAS_NO_EVENTS, no event
-// can be recorded. It runs kernels of our own on the processor, from the source that a GPU gets.
+// can be recorded. It runs kernels of our own on the processor, from the source that a GPU gets,
+// and captures graphs.
 #include "support/fake_device.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,14 +41,16 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <sys/mman.h>
 #include <torch/library.h>
-#include <unistd.h>
 
 #include <seqtrain/cuda/adam_kernel.hpp>
 #include <seqtrain/cuda/layer_norm_kernel.hpp>
 #include <seqtrain/cuda/norm_kernel.hpp>
 #include <seqtrain/cuda/squares_kernel.hpp>
+#include <seqtrain/tensor/device_graph.hpp>
 #include <seqtrain/tensor/device_kernel.hpp>
 
+#include "support/fake_graphs.hpp"
+#include "support/fake_memory.hpp"
 #include "support/fake_streams.hpp"
 #include "support/run_kernel.hpp"  // the last one: it defines names of CUDA
 
@@ -56,7 +59,6 @@ namespace {
 
 constexpr auto type = c10::DeviceType::PrivateUse1;
 constexpr c10::DeviceIndex devices = 2;
-constexpr int unwritten = 0xFF;  // a NaN in each type
 
 std::recursive_mutex mutex;
 DeviceCounts counts;
@@ -69,7 +71,7 @@ thread_local std::int64_t waits_here = 0;
 // Counts what the program asks for, but not what the device's own operators do.
 void count(std::int64_t DeviceCounts::*number, std::int64_t by = 1) {
   const std::lock_guard lock{mutex};
-  if (in_operator) return;
+  if (in_operator || graphs::current != nullptr) return;
   counts.*number += by;
   if (number == &DeviceCounts::waits) ++waits_here;
   if (number == &DeviceCounts::operators) ++operators_so_far;
@@ -79,79 +81,20 @@ void count(std::int64_t DeviceCounts::*number, std::int64_t by = 1) {
 
 std::set<const void*> pinned;
 
-// The device's memory. It is mapped twice: where tensors have it, closed to the host, and where
-// operators use it. Blocks have sizes of powers of two, so that freed ones serve others.
-class Memory {
- public:
-  // Returns the place of a block, which is full of NaN.
-  std::size_t take(std::size_t bytes) {
-    const std::size_t rounded = rounded_up(bytes);
-    auto& free = free_[rounded];
-    if (free.empty()) {
-      if (rounded > size - end_) throw std::bad_alloc{};
-      free.push_back(std::exchange(end_, end_ + rounded));
-    }
-    const std::size_t place = free.back();
-    free.pop_back();
-    std::memset(open(place), unwritten, bytes);
-    return place;
-  }
-  void give_back(std::size_t place, std::size_t bytes) {
-    free_[rounded_up(bytes)].push_back(place);
-  }
-
-  [[nodiscard]] std::byte* closed(std::size_t place) const { return closed_ + place; }
-  [[nodiscard]] std::byte* open(std::size_t place) const { return open_ + place; }
-
- private:
-  static constexpr std::size_t page = 4096, size = std::size_t{1} << 36;  // of addresses
-
-  static std::size_t rounded_up(std::size_t bytes) { return std::bit_ceil(std::max(bytes, page)); }
-  std::byte* map(int protection) const {
-    void* const memory = ::mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, file_, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc{};
-    return static_cast<std::byte*>(memory);
-  }
-  static int make_file() {
-    const int file = ::memfd_create("fake device", MFD_CLOEXEC);
-    if (file < 0 || ::ftruncate(file, size) != 0) throw std::bad_alloc{};
-    return file;
-  }
-
-  int file_ = make_file();
-  std::byte* closed_ = map(PROT_NONE);
-  std::byte* open_ = map(PROT_READ | PROT_WRITE);
-  std::size_t end_ = 0;
-  std::map<std::size_t, std::vector<std::size_t>> free_;  // by size
-};
-
-Memory& device_memory() {
-  static auto* const memory = new Memory;  // as long as any tensor
-  return *memory;
-}
-
-struct Block {
-  std::size_t place;
-  std::size_t bytes;
-  streams::History history;
-};
-
-Block& block_of(const at::Tensor& tensor) {
-  return *static_cast<Block*>(tensor.storage().data_ptr().get_context());
-}
-
 // Notes a use of a device's memory by the current stream.
 streams::Access use(const at::Tensor& tensor, bool writes) {
   if (tensor.is_cpu() || tensor.numel() == 0) return {};
+  if (graphs::current != nullptr) {
+    graphs::current->note(block_of(tensor));
+    return {};
+  }
   return streams::use(block_of(tensor).history, streams::current_stream(tensor.device().index()),
                       writes, operator_name);
 }
 
 void remove_block(void* context) {
   const std::lock_guard lock{mutex};
-  const std::unique_ptr<Block> block{static_cast<Block*>(context)};
-  streams::check_free(block->history);
-  device_memory().give_back(block->place, block->bytes);
+  free_block(static_cast<Block*>(context));
 }
 
 struct DeviceAllocator : c10::Allocator {
@@ -159,9 +102,11 @@ struct DeviceAllocator : c10::Allocator {
     const c10::Device device{type, current};
     if (bytes == 0) return {nullptr, device};
     const std::lock_guard lock{mutex};
-    const std::size_t place = device_memory().take(bytes);
-    auto* const block = new Block{place, bytes, {.owner = streams::current_stream(current)}};
-    return {device_memory().closed(place), block, &remove_block, device};
+    const streams::Id stream = streams::current_stream(current);
+    const bool captures = graphs::current != nullptr && graphs::current->stream == stream;
+    Block* const block =
+        captures ? graphs::current->make(bytes) : make_block(bytes, nullptr, stream);
+    return {device_memory().closed(block->place), block, &remove_block, device};
   }
   c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
   void copy_data(void*, const void*, std::size_t) const override { throw std::bad_alloc{}; }
@@ -217,7 +162,9 @@ void make(std::vector<Copy>& copies, const Now& now) {
 }
 
 void arrive(const c10::Storage& storage) {
-  make(arrivals, [&](const Copy& copy) { return copy.to.storage().is_alias_of(storage); });
+  make(arrivals, [&](const Copy& copy) {
+    return copy.to.storage().data_ptr().get_context() == storage.data_ptr().get_context();
+  });
 }
 
 bool is_late(const streams::Clock& clock) {
@@ -235,6 +182,7 @@ void know(const streams::Clock& clock) {
 
 void wait(const streams::Id& stream) {
   const std::lock_guard lock{mutex};
+  graphs::refuse_in_capture("the host waits for the device");
   count(&DeviceCounts::waits);
   know(streams::present(stream));
 }
@@ -287,6 +235,7 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_bloc
     count(&DeviceCounts::bytes_from, static_cast<std::int64_t>(to.nbytes()));
   }
   const bool crosses = from.is_cpu() || to.is_cpu();
+  if (crosses && !in_operator) graphs::refuse_in_capture("numbers are copied from or to the host");
   if (!crosses) count(&DeviceCounts::operators);
   const bool late = crosses && !in_operator && non_blocking &&
                     is_pinned(from.is_cpu() ? from : to) && from.sizes() == to.sizes() &&
@@ -320,6 +269,7 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 
 at::Scalar local_scalar_dense(const at::Tensor& tensor) {
   const std::lock_guard lock{mutex};
+  graphs::refuse_in_capture("the host reads a number");
   use(tensor, false);
   wait(streams::current_stream(tensor.device().index()));
   return opened(tensor).item();
@@ -331,7 +281,10 @@ struct Generator : c10::GeneratorImpl {
   explicit Generator(c10::DeviceIndex index)
       : GeneratorImpl{{type, index}, c10::DispatchKeySet{c10::DispatchKey::PrivateUse1}},
         host{at::detail::createCPUGenerator()} {}
-  void set_current_seed(std::uint64_t seed) override { host.set_current_seed(seed); }
+  void set_current_seed(std::uint64_t seed) override {
+    graphs::refuse_in_capture("a generator gets a seed");
+    host.set_current_seed(seed);
+  }
   void set_offset(std::uint64_t offset) override { host.set_offset(offset); }
   std::uint64_t get_offset() const override { return host.get_offset(); }
   std::uint64_t current_seed() const override { return host.current_seed(); }
@@ -855,6 +808,14 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("convolution_backward_overrideable", &convolution_backward);
 }
 
+void record_in_capture(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::lock_guard lock{mutex};
+  graphs::record_operator(op, stack);
+}
+TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&record_in_capture>());
+}
+
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, library) {
   library.fallback(torch::CppFunction::makeFallthrough());
 }
@@ -923,14 +884,63 @@ class HostKernel : public tensor::DeviceKernel {
 
   void call(const tensor::KernelCall& call) const override {
     const std::lock_guard lock{mutex};
+    if (graphs::current != nullptr) return graphs::record_kernel(call, sizeof(Argument), runner());
     count(&DeviceCounts::operators);
     const InOperator inside{"a kernel"};
-    const OpenToKernel open{call};
-    run_grid(kernel_, call.blocks, call.threads, *static_cast<const Argument*>(call.argument));
+    runner()(call);
   }
 
  private:
+  [[nodiscard]] std::function<void(const tensor::KernelCall&)> runner() const {
+    return [kernel = kernel_](const tensor::KernelCall& call) {
+      const OpenToKernel open{call};
+      run_grid(kernel, call.blocks, call.threads, *static_cast<const Argument*>(call.argument));
+    };
+  }
+
   void (*kernel_)(Argument);
+};
+
+// A graph as a program has it. See support/fake_graphs.hpp.
+class FakeGraph : public tensor::DeviceGraph {
+ public:
+  explicit FakeGraph(c10::Device device) : device_{device} {}
+  ~FakeGraph() override {
+    const std::lock_guard lock{mutex};
+    graph_.reset();
+  }
+
+  void begin(const tensor::DeviceGraph* beside) override {
+    const std::lock_guard lock{mutex};
+    make(arrivals, [](const Copy&) { return true; });
+    graph_ = std::make_unique<graphs::Graph>();
+    graph_->pool = beside != nullptr ? static_cast<const FakeGraph*>(beside)->graph_->pool
+                                     : std::make_shared<Pool>();
+    numbers_ = default_generator().get_state();
+    capture_ = {graph_.get(), streams::current_stream(device_.index())};
+    graphs::begin(capture_);
+  }
+  void end() override {
+    const std::lock_guard lock{mutex};
+    graphs::end();
+    default_generator().set_state(numbers_);
+  }
+  void replay() const override {
+    const std::lock_guard lock{mutex};
+    graphs::refuse_in_capture("a graph is replayed");
+    count(&DeviceCounts::operators);
+    count(&DeviceCounts::replays);
+    graph_->memory.check();
+    const InOperator inside{"a graph"};
+    const at::NoGradGuard no_gradients;
+    for (const graphs::Node& node : graph_->nodes) node(graph_->memory);
+  }
+
+ private:
+  c10::Device device_;
+  std::unique_ptr<graphs::Graph> graph_;
+  graphs::Capture capture_ = {};
+  at::Tensor numbers_;  // the generator's state before the capture
 };
 
 }  // namespace
@@ -953,6 +963,13 @@ extern "C" const tensor::DeviceKernel* seqtrain_load_kernel(const cuda::KernelSo
   if (source.name == cuda::norm_kernel.name) return kernel(&seqtrain_norm);
   if (source.name == cuda::squares_kernel.name) return kernel(&seqtrain_squares);
   return nullptr;
+}
+
+// No graph can be made if the environment has SEQTRAIN_FAKE_HAS_NO_GRAPHS.
+extern "C" tensor::DeviceGraph* seqtrain_make_graph(c10::Device device) {
+  const bool has_graphs =
+      device.type() == type && std::getenv("SEQTRAIN_FAKE_HAS_NO_GRAPHS") == nullptr;
+  return has_graphs ? new FakeGraph{device} : nullptr;
 }
 
 DeviceCounts device_counts() {

@@ -4,6 +4,7 @@
 // core/separate_compilation.hpp.
 #include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/tensor/src/batch.hpp>
+#include <seqtrain/tensor/src/device_graph.hpp>
 #include <seqtrain/tensor/src/device_kernel.hpp>
 #include <seqtrain/tensor/src/loss_scale.hpp>
 #include <seqtrain/tensor/src/parameter.hpp>
