@@ -264,6 +264,33 @@ TEST_F(Fit, IsNearlyTheSameByTheKernelsOfNormsAndResumesToTheSameBits) {
   }
 }
 
+TEST_F(Fit, HasEqualBitsByGraphsAndResumesToThem) {
+  const auto expect_equal = [&](const std::string& others) {
+    const tests::Environment without{"SEQTRAIN_GPU_KERNELS", others};
+    kernel = optim::AdamOnDevice::make(fake_device, {});
+    const Result by_operators = run(fake_device, {.epochs = 3});
+    const tests::Environment asked{"SEQTRAIN_GPU_KERNELS", others + ",graphs"};
+    tests::reset_device_counts();
+    const Result by_graphs = run(fake_device, {.epochs = 3});
+    EXPECT_GT(tests::device_counts().replays, 20);
+    EXPECT_EQ(by_graphs.losses, by_operators.losses);
+    EXPECT_TRUE(by_graphs.bytes == by_operators.bytes);
+    EXPECT_EQ(by_graphs.report.skipped_steps, by_operators.report.skipped_steps);
+  };
+  for (const auto given :
+       {model::Precision::fp32, model::Precision::bf16, model::Precision::fp16}) {
+    SCOPED_TRACE(name(given));
+    precision = given;
+    for (const double rate : {0.0, 0.1}) {
+      dropout = rate;
+      expect_equal("");
+      expect_equal("adam,layer_norm");
+    }
+    const tests::Environment asked{"SEQTRAIN_GPU_KERNELS", "graphs"};
+    expect_same_bits();
+  }
+}
+
 using SlowFit = Fit;
 
 TEST_F(SlowFit, ResumesEachFamilyAndAdaptersToTheSameBits) {

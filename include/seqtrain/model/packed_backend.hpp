@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -12,6 +15,7 @@
 #include <ATen/ops/mm.h>
 #include <c10/core/Device.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/backend.hpp>
 #include <seqtrain/model/network.hpp>
@@ -19,6 +23,7 @@
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/operator_backend.hpp>
 #include <seqtrain/model/packed/attention.hpp>
+#include <seqtrain/model/packed/layer_graphs.hpp>
 #include <seqtrain/model/packed/layers.hpp>
 #include <seqtrain/model/packed/norm_on_device.hpp>
 #include <seqtrain/model/precision.hpp>
@@ -47,6 +52,19 @@ class PackedBackend : public OperatorBackend {
         has_windows_{has_windows},
         mean_{layers.mean_pooling} {}
 
+  /// Lets graphs compute the layers, but not if they have a bias on scores or a convolution, nor in
+  /// steps with `ready`. Returns what the log should say. `parameters` are the network's.
+  std::string use_graphs(std::span<const tensor::Parameter> parameters) {
+    try {
+      if (!layers_.fit_graphs())
+        throw Error{"scores with a bias and convolutions cannot be captured"};
+      graphs_.emplace(layers_, parameters, parameters.front().value.device());
+      return "The layers' passes are graphs on " + parameters.front().value.device().str();
+    } catch (const std::exception& error) {
+      return std::string{"the layers' operators are started one by one: "} + error.what();
+    }
+  }
+
   at::Tensor accumulate(const StepInputs& step) override {
     if (needs_operators(step.batch)) return OperatorBackend::accumulate(step);
     touch_words(step.batch);
@@ -59,13 +77,15 @@ class PackedBackend : public OperatorBackend {
     const tensor::SeededGenerator seeded{step.stream.at(1), device_};
     const Forgotten at_the_end{&layers_};
     const at::Tensor embedded = embed(input, dropout);
-    const at::Tensor hidden = compute(embedded, rows, true).set_requires_grad(true);
+    const auto* const graphs = step.ready ? nullptr : graphs_for(embedded, rows, true);
+    const at::Tensor hidden = compute(embedded, rows, true, graphs).set_requires_grad(true);
     const at::Tensor loss =
         loss_and_backward(step, head(pool(hidden, step.batch, input), dropout), input);
     if (!loss.defined()) return loss;
     const at::Tensor gradient = [&] {
       const at::NoGradGuard no_gradients;
-      return layers_.backward(hidden.grad(), rows, step.ready);
+      return graphs != nullptr ? graphs->backward(hidden.grad())
+                               : layers_.backward(hidden.grad(), rows, step.ready);
     }();
     if (embedded.requires_grad()) embedded.backward(gradient);
     return loss;
@@ -86,13 +106,17 @@ class PackedBackend : public OperatorBackend {
 
  private:
   static std::int64_t longest(const data::Batch& batch) {
-    const std::int64_t length = *std::ranges::max_element(batch.lengths);
-    return std::max(length, tensor::packed_tokens_multiple);
+    return *std::ranges::max_element(batch.lengths);
+  }
+
+  /// Tells whether a row, among them that of zeros, is longer than the window of a layer.
+  [[nodiscard]] bool windowed(const data::Batch& batch) const {
+    const std::int64_t most = std::max(longest(batch), tensor::packed_tokens_multiple);
+    return static_cast<std::size_t>(most - 1) > layers_.sliding_window();
   }
 
   [[nodiscard]] bool needs_operators(const data::Batch& batch) const {
-    if (!has_windows_ && static_cast<std::size_t>(longest(batch) - 1) > layers_.sliding_window())
-      return true;
+    if (!has_windows_ && windowed(batch)) return true;
     for (std::int64_t row = 0; row < batch.rows; ++row) {
       const auto* const ids = batch.input_ids.data() + row * batch.width;
       const auto* const end = ids + batch.lengths[static_cast<std::size_t>(row)];
@@ -101,12 +125,13 @@ class PackedBackend : public OperatorBackend {
     return false;
   }
 
-  static Rows rows_of(const data::Batch& batch, const tensor::Batch& input) {
+  [[nodiscard]] Rows rows_of(const data::Batch& batch, const tensor::Batch& input) const {
+    const auto rounded = [&](std::int64_t by) { return (longest(batch) + by - 1) / by * by; };
     return {.starts = input.starts,
-            .first = input.starts.narrow(0, 0, batch.rows).to(at::kLong),
             .positions = input.positions.view({-1, 1, 1}),
-            .longest = longest(batch),
-            .width = (*std::ranges::max_element(batch.lengths) + 15) / 16 * 16};
+            .longest = rounded(tensor::packed_tokens_multiple),
+            .windowed = windowed(batch),
+            .width = rounded(16)};
   }
 
   /// Returns the hidden states before the layers, [tokens, hidden], fp32.
@@ -115,8 +140,15 @@ class PackedBackend : public OperatorBackend {
     return network_->embed(input, dropout).squeeze(0).to(at::kFloat);
   }
 
-  at::Tensor compute(const at::Tensor& embedded, const Rows& rows, bool training) {
+  /// Returns the graphs for a batch, or null if operators compute its layers.
+  const GraphsOfSize* graphs_for(const at::Tensor& embedded, const Rows& rows, bool training) {
+    return graphs_ ? graphs_->find(embedded.detach(), rows, training) : nullptr;
+  }
+
+  at::Tensor compute(const at::Tensor& embedded, const Rows& rows, bool training,
+                     const GraphsOfSize* graphs) {
     const at::NoGradGuard no_gradients;
+    if (graphs != nullptr) return graphs->forward();
     return layers_.forward(embedded.detach(), rows, training);
   }
 
@@ -151,7 +183,11 @@ class PackedBackend : public OperatorBackend {
   at::Tensor evaluate(const data::Batch& batch, const tensor::Batch& input, const Rows& rows) {
     const at::NoGradGuard no_gradients;
     Dropout off;
-    const auto encode = [&] { return pool(compute(embed(input, off), rows, false), batch, input); };
+    const auto encode = [&] {
+      const at::Tensor embedded = embed(input, off);
+      const auto* const graphs = graphs_for(embedded, rows, false);
+      return pool(compute(embedded, rows, false, graphs), batch, input);
+    };
     return encoder_frozen_ ? frozen_states(batch, encode) : encode();
   }
 
@@ -162,6 +198,7 @@ class PackedBackend : public OperatorBackend {
   };
 
   Layers layers_;
+  std::optional<LayerGraphs> graphs_;  ///< of `layers_`
   std::int32_t padding_id_;
   bool has_windows_, mean_;
 };

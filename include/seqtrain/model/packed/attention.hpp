@@ -28,14 +28,22 @@ namespace seqtrain::model::packed {
 /// The rows of a packed batch: their tokens follow one another without padding.
 struct Rows {
   at::Tensor starts;     ///< as in `tensor::Batch`
-  at::Tensor first;      ///< int64 [rows]: each row's first token
   at::Tensor positions;  ///< int32 [tokens, 1, 1]
-  std::int64_t longest;  ///< the largest number of tokens of a row
-  std::int64_t width;    ///< `longest`, rounded up to a multiple of 16 as a bias has to be
+  /// The largest number of tokens of a row, rounded up to a multiple of `packed_tokens_multiple`.
+  std::int64_t longest;
+  bool windowed;                  ///< a row is longer than the window of a layer
+  std::int64_t width;             ///< of a bias: the longest row, rounded up to a multiple of 16
+  mutable at::Tensor first = {};  ///< what `first_tokens` made
   /// The angles of rotary positions by their base, which the first layer of a pass makes.
   mutable std::map<double, Rotary> rotary = {};
   mutable std::optional<Grid> grid = {};  ///< for layers whose scores have a bias
   mutable DropoutMasks masks = {};        ///< of dropout by kernels of our own
+
+  /// Returns each row's first token, int64 [rows].
+  [[nodiscard]] const at::Tensor& first_tokens() const {
+    if (!first.defined()) first = starts.narrow(0, 0, starts.size(0) - 2).to(at::kLong);
+    return first;
+  }
 };
 
 /// Attention of packed rows, and its numbers of one forward pass. Rows that are longer than a
@@ -160,9 +168,9 @@ class Attention {
     q_ = k_ = at::Tensor{};
   }
 
-  /// Returns the distance of the farthest key of a query, if rows are longer.
+  /// Returns the distance of the farthest key of a query, if the layer has a window and it matters.
   [[nodiscard]] std::optional<std::int64_t> window_for(const Rows& rows) const {
-    if (static_cast<std::size_t>(rows.longest - 1) <= traits_.sliding_window) return {};
+    if (!rows.windowed || traits_.sliding_window == LayerTraits{}.sliding_window) return {};
     return static_cast<std::int64_t>(traits_.sliding_window);
   }
 

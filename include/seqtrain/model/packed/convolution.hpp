@@ -33,7 +33,7 @@ class Convolution {
     embedded_ = embedded.detach().set_requires_grad(training);
     output_ = output.detach().set_requires_grad(training);
     at::Tensor near = neighbours(embedded_.to(type), rows.positions.flatten(1));
-    if (output.size(0) < near.size(0)) near = near.index_select(0, rows.first);
+    if (output.size(0) < near.size(0)) near = near.index_select(0, rows.first_tokens());
     at::Tensor mixed = at::linear(near, parts_.weight.flatten(1).to(type), parts_.bias.to(type));
     if (training && parts_.dropout > 0) {
       mixed = std::get<0>(at::native_dropout(mixed, parts_.dropout, true));

@@ -54,8 +54,8 @@ class Layer {
     only_first_ = only_first;
     at::Tensor context = attention_.forward(qkv_.forward(x.as(type_), training), rows, training);
     if (only_first) {
-      context = context.index_select(0, rows.first);
-      x.residual = x.residual.index_select(0, rows.first);
+      context = context.index_select(0, rows.first_tokens());
+      x.residual = x.residual.index_select(0, rows.first_tokens());
     }
     const at::Tensor attended = attention_output_.forward(context, training);
     x = norm1_.forward(x.residual, attended, rows, training);
@@ -95,7 +95,7 @@ class Layer {
   /// Returns [tokens, hidden] with x [rows, hidden] at the rows' first tokens and 0 elsewhere.
   static at::Tensor spread(const at::Tensor& x, const Rows& rows) {
     return at::zeros({rows.positions.size(0), x.size(1)}, x.options())
-        .index_copy_(0, rows.first, x);
+        .index_copy_(0, rows.first_tokens(), x);
   }
 
   at::Tensor activated_backward(at::Tensor d_y) {
@@ -153,6 +153,13 @@ class Layers {
 
   /// Returns the distance of the farthest key of a query, in the layer where it is smallest.
   [[nodiscard]] std::size_t sliding_window() const { return sliding_window_; }
+
+  /// Tells whether graphs can capture the passes: there is no autograd in them, and no copy from
+  /// the host.
+  [[nodiscard]] bool fit_graphs() const { return !distances_ && !convolution_; }
+
+  /// Copies the parameters that have changed to the type of products, as `forward` does first.
+  void refresh() { copies_.refresh(); }
 
   /// Returns the hidden states of first tokens [rows, hidden], or of all [tokens, hidden] for
   /// their means, for those before the layers [tokens, hidden], all fp32. In training it keeps what

@@ -23,6 +23,7 @@
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/only_by_operators.hpp>
 #include <seqtrain/model/operator_backend.hpp>
+#include <seqtrain/model/packed/layer_graphs.hpp>
 #include <seqtrain/model/packed/norm_on_device.hpp>
 #include <seqtrain/model/packed_backend.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -89,11 +90,16 @@ inline std::optional<EncoderLayers> packed_layers(const Network& network, Precis
   return layers;
 }
 
+/// Adds a sentence to what the log should say.
+inline void add_sentence(std::string& said, const std::string& sentence) {
+  said += (said.empty() ? "" : "\n") + sentence;
+}
+
 /// Returns kernels of our own for the norms of layers, or null if the environment does not ask for
 /// them or they cannot compute all norms. `said` gets what the log should say.
 inline std::shared_ptr<const packed::NormOnDevice> norms_on_device(const EncoderLayers& layers,
                                                                    std::string& said) {
-  const auto say = [&said](const std::string& text) { said += (said.empty() ? "" : "\n") + text; };
+  const auto say = [&said](const std::string& text) { add_sentence(said, text); };
   const c10::Device device = layers.layers.front().norm1.weight.device();  // it has an index
   auto made = packed::NormOnDevice::make(device, say);
   if (!made) return nullptr;
@@ -152,16 +158,23 @@ SEQTRAIN_SEPARATE MadeBackend make_backend(LoadedNetwork& loaded, Precision prec
     made.backend = std::make_unique<KernelBackend>(std::move(kernels), network, loaded.parameters,
                                                    frozen, keeps_tokens);
   } else if (const auto layers = detail::packed_layers(network, precision, options)) {
-    made.backend = std::make_unique<packed::PackedBackend>(
+    auto backend = std::make_unique<packed::PackedBackend>(
         network, *layers, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen, keeps_tokens,
         detail::computes_windows(*layers, options.device, type_of_products(precision)),
         detail::norms_on_device(*layers, made.own_kernels));
+    if (packed::LayerGraphs::available(options.device)) {
+      detail::add_sentence(made.own_kernels, backend->use_graphs(loaded.parameters));
+    }
+    made.backend = std::move(backend);
   } else {
     made.backend = std::make_unique<OperatorBackend>(network, loaded.parameters, options.device,
                                                      precision, frozen, keeps_tokens);
     if (packed::NormOnDevice::available(options.device)) {
       made.own_kernels = "torch's operators compute layer norms, as they do the whole encoder";
+    }
+    if (packed::LayerGraphs::available(options.device)) {
+      detail::add_sentence(made.own_kernels, "the encoder's operators are started one by one");
     }
   }
   return made;
