@@ -78,16 +78,28 @@ def check_kill(arguments, model, place, precision, *more):
 
 
 def check_kernels(arguments, model, place):
-    """With kernels of our own a run without dropout has nearly the same losses, and one with dropout has equal bits after
-    a kill."""
+    """With graphs a run has equal bits; with kernels of our own too it has nearly the same losses without dropout, and one
+    with dropout has equal bits after a kill."""
     def flags(name):
         return flags_of_run(model, place / name, "--max-steps", 8, "--device", "fake", "--dropout", 0)
 
+    def with_dropout(name):
+        flags = flags_of_run(model, place / name, "--max-steps", 18, "--device", "fake", "--dropout", 0.1)
+        said = run(arguments, arguments.mnli, *flags)
+        return said, losses(place / name), (place / name / "model/model.safetensors").read_bytes()
+
     run(arguments, arguments.mnli, *flags("off"))
-    os.environ["SEQTRAIN_GPU_KERNELS"] = "adam,layer_norm"
+    _, *by_operators = with_dropout("operators")
+    answers = labels(arguments, "fake", model), served_labels(arguments, model, "fp32")
+    os.environ["SEQTRAIN_GPU_KERNELS"] = "graphs"
+    said, *by_graphs = with_dropout("graphs")
+    assert "The layers' passes are graphs on fake:0" in said, said
+    assert by_graphs == by_operators, (by_graphs[0], by_operators[0])
+    assert (labels(arguments, "fake", model), served_labels(arguments, model, "fp32")) == answers
+    os.environ["SEQTRAIN_GPU_KERNELS"] = "adam,layer_norm,graphs"
     text = run(arguments, arguments.mnli, *flags("on"))
-    for what in ("Adam's steps", "Layer norms"):
-        assert f"{what} are kernels of our own on fake:0" in text, text
+    for what in ("Adam's steps are kernels of our own", "Layer norms are kernels of our own", "The layers' passes are graphs"):
+        assert f"{what} on fake:0" in text, text
     off, on = losses(place / "off"), losses(place / "on")
     ended = [(place / name / "model/model.safetensors").read_bytes() for name in ("off", "on")]
     largest = max(abs(a - b) for a, b in zip(off, on, strict=True))

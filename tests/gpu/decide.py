@@ -2,8 +2,9 @@
 
 Each setting trains beside the one without kernels of our own, in turns, and the table at the end says which defaults
 to set. What matters most comes first, so a run that is cut short has told the most: bits and losses, milliseconds a
-step, the peer, a profile of what is left, and what no GPU has run yet. What does not fit into `--minutes` is left out. On
-a machine without a GPU it prints the plan and what has to be carried to one."""
+step of each kernel alone, which decide its default, then those of all kernels together on more cases, the peer, a
+profile of what is left, and what no GPU has run yet. What does not fit into `--minutes` is left out. On a machine
+without a GPU it prints the plan and what has to be carried to one."""
 
 import argparse
 import dataclasses
@@ -25,11 +26,12 @@ from run import ROOT, Machine, Skip, digest, encoder_parameters, pace
 from run_log import losses, records
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The names that SEQTRAIN_GPU_KERNELS takes, and what the log calls the kernels.
-KERNELS = {"adam": "Adam's steps", "layer_norm": "Layer norms"}
-SETTINGS = {"off": "", **{name: name for name in KERNELS}}
-if len(KERNELS) > 1:
-    SETTINGS["all"] = ",".join(KERNELS)
+# The names that SEQTRAIN_GPU_KERNELS takes, and what the log says if they are used.
+KERNELS = {"adam": "Adam's steps are kernels of our own on", "layer_norm": "Layer norms are kernels of our own on",
+           "graphs": "The layers' passes are graphs on"}
+ALONE = {"off": "", **{name: name for name in KERNELS}}
+TOGETHER = {"off": "", "all": ",".join(KERNELS)}
+SETTINGS = ALONE | TOGETHER
 
 
 @dataclasses.dataclass
@@ -81,13 +83,16 @@ class Decision:
             machine.peak = known["bf16 product, TFLOP/s"] * 1e12
         self.environments = {name: {"SEQTRAIN_GPU_KERNELS": kernels, "XDG_CACHE_HOME": str(machine.folder / "cache")}
                              for name, kernels in SETTINGS.items()}
-        self.cases = arguments.cases.split(",")
+        self.cases, self.more = (given.split(",") if given else [] for given in (arguments.cases, arguments.more))
 
     def items(self):
         yield Item("machine", 10, self.measure_machine)
-        yield Item("bits", 36 * len(SETTINGS), self.measure_bits)
+        yield Item("bits", 36 * len(ALONE), lambda: self.measure_bits(ALONE))
         for case in self.cases:
-            yield Item(case, 16 * len(SETTINGS), lambda case=case: self.measure_speed(case))
+            yield Item(case, 16 * len(ALONE), lambda case=case: self.measure_speed(case, ALONE))
+        yield Item("bits/all", 36 * (len(TOGETHER) - 1), lambda: self.measure_bits(["all"]))
+        for case in self.more:
+            yield Item(f"{case}/all", 16 * len(TOGETHER), lambda case=case: self.measure_speed(case, TOGETHER))
         for case in self.arguments.peers.split(",") if self.arguments.peers else ():
             for mode in ("tuned", "compiled-dynamic"):
                 yield Item(f"{case}/{mode}", 30 if mode == "tuned" else 60,
@@ -122,14 +127,15 @@ class Decision:
         self.machine.peak = result["bf16 product, TFLOP/s"] * 1e12
         return result
 
-    def measure_bits(self):
+    def measure_bits(self, settings):
         """Bits of two runs of each setting, and the seconds of a start; and losses beside those without kernels of our own,
         in fp32, because small differences grow in bf16, and without dropout, whose masks are others."""
-        result = {setting: self.bits_of(setting) for setting in SETTINGS}
-        off = dict(result["off"])
+        result = {setting: self.bits_of(setting) for setting in settings}
+        off = result.get("off") or self.figures["bits"]["off"]
         for figures in result.values():
-            gaps = [abs(a - b) for a, b in zip(figures.pop("losses"), off["losses"], strict=True)]
-            figures |= {"bits of off": figures.pop("digest") == off["digest"], "largest gap of losses": max(gaps)}
+            own = figures["losses"] if figures is off else figures.pop("losses")
+            gaps = [abs(a - b) for a, b in zip(own, off["losses"], strict=True)]
+            figures |= {"bits of off": figures["digest"] == off["digest"], "largest gap of losses": max(gaps)}
         return result
 
     def bits_of(self, setting):
@@ -142,7 +148,7 @@ class Decision:
                 output, "--max-steps", 30, "--log-every", 1, "--device", self.machine.device, "--precision", precision,
                 *more), environment=self.environments[setting])
             for kernel in filter(None, SETTINGS[setting].split(",")):
-                assert f"{KERNELS[kernel]} are kernels of our own on" in said, f"operators computed {kernel}: {said}"
+                assert KERNELS[kernel] in said, f"operators computed {kernel}: {said}"
             seconds.append(round(time.monotonic() - start, 2))
             digests.append(digest(output))
             if more:
@@ -150,12 +156,12 @@ class Decision:
         return {"seconds of a run, first and again": seconds, "equal bits twice": digests[1] == digests[2],
                 "digest": digests[1], "losses": found}
 
-    def measure_speed(self, case):
+    def measure_speed(self, case, settings):
         """Milliseconds a step of each setting, in turns forth and back."""
         model, batch_size, length = parts(case)
-        result = {setting: {"ms": []} for setting in SETTINGS}
+        result = {setting: {"ms": []} for setting in settings}
         steps = self.arguments.steps if batch_size < 128 and not length else self.arguments.steps // 2
-        for setting in [*SETTINGS, *reversed(SETTINGS)]:
+        for setting in [*settings, *reversed(settings)]:
             with UsedMemory() as memory:
                 output = self.machine.train(
                     "speed", "--max-steps", steps, "--log-every", max(1, steps // 6), "--batch-size", batch_size,
@@ -268,9 +274,9 @@ def parts(case):
 
 
 def verdict(kernel, figures, cases):
-    """Returns `on`, `off` or `unknown` for a kernel's default, and the reason. It is on if equal runs have equal bits and
-    the losses of `off`, all cases were timed, none is slower by more than 1 % and the spread of `off`, and the mean over
-    all is at least 1 % faster."""
+    """Returns `on`, `off` or `unknown` for a kernel's default, and the reason, by the cases in which it was timed alone. It
+    is on if equal runs have equal bits and the losses of `off`, all these cases were timed, none is slower by more than
+    1 % and the spread of `off`, and the mean over all is at least 1 % faster."""
     failed = [name for name in ("bits", *cases, "losses", "resume") if str(figures.get(name)).startswith("failed")]
     if failed:
         return "off", f"{', '.join(failed)} failed"
@@ -297,19 +303,20 @@ def verdict(kernel, figures, cases):
     return ("on" if not slower and mean >= 1.01 else "off"), said
 
 
-def table(figures, cases):
+def table(figures, cases, more):
     """Returns the lines of the table of cases and the verdicts."""
     names = list(SETTINGS)
     lines = ["| case | " + " | ".join(f"{name}, ms" for name in names) + " | share, " + ", ".join(names) +
              " | MiB, " + ", ".join(names) + " | Trainer, ms | compiled, ms |", "|---|" + "--:|" * (len(names) + 4)]
-    for case in cases:
-        row = figures.get(case)
-        if not isinstance(row, dict):
+    for case in dict.fromkeys([*cases, *more]):
+        found = [figures.get(name) for name in (f"{case}/all", case)]
+        row = {setting: told for of_case in found if isinstance(of_case, dict) for setting, told in of_case.items()}
+        if not row:
             continue
         peers = [figures.get(f"{case}/{mode}") for mode in ("tuned", "compiled-dynamic")]
-        cells = [f"{min(row[name]['ms']):.2f}" for name in names]
+        cells = [f"{min(row[name]['ms']):.2f}" if name in row else "" for name in names]
         for key in ("share of the product's rate", "MiB on the GPU"):
-            cells.append(", ".join(str(row[name].get(key, "")) for name in names))
+            cells.append(", ".join(str(row.get(name, {}).get(key, "")) for name in names))
         cells += [f"{peer['ms']:.2f}" if isinstance(peer, dict) else "" for peer in peers]
         lines.append(f"| {case} | " + " | ".join(cells) + " |")
     for kernel in KERNELS:
@@ -346,8 +353,10 @@ def main():
     parser.add_argument("--preload", type=pathlib.Path, help="a library for the programs, such as another device")
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--steps", type=int, default=600, help="of a run that is timed; half of it if steps are long")
-    parser.add_argument("--cases", default="base:128,given:16,given:32,base:32,given:128,base:16,given:16:512,base:16:512",
-                        help="models and batch sizes, and the texts' length if not their own")
+    parser.add_argument("--cases", default="base:128,given:16,given:128",
+                        help="models and batch sizes, and the texts' length if not their own, for each kernel alone")
+    parser.add_argument("--more", help="such cases for all kernels together",
+                        default="given:16,base:128,base:32,given:16:512,given:128,given:32,base:16,base:16:512")
     parser.add_argument("--peers", default="base:128,given:16", help="the cases of the peer")
     parser.add_argument("--profiles", default="base:128,given:16")
     parser.add_argument("--only", help="names of measurements, as the plan has them; others are taken from the output file")
@@ -385,7 +394,7 @@ def measure(item, decision):
         except Exception:  # a measurement may fail in any way, and the others still run
             figures[item.name] = "failed: " + traceback.format_exc()[-3000:]
     print(f"{item.name}: {json.dumps(figures[item.name])}, {time.monotonic() - start:.1f} s")
-    print("\n".join(table(figures, decision.cases)), flush=True)
+    print("\n".join(table(figures, decision.cases, decision.more)), flush=True)
     decision.arguments.output.write_text(json.dumps(figures, indent=1))
     return not str(figures[item.name]).startswith("failed")
 

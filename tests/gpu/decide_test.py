@@ -4,11 +4,12 @@ import argparse
 import json
 import math
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from decide import KERNELS, SETTINGS, table, verdict
+from decide import ALONE, KERNELS, table, verdict
 from run import ROOT
 
 sys.path.insert(0, str(ROOT / "tests/support"))
@@ -16,11 +17,11 @@ import made_model  # noqa: E402
 
 
 def figures(equal=True, gap=0.0, **cases):
-    """Returns figures with milliseconds of off and of all other settings by case."""
+    """Returns figures with milliseconds of off and of each kernel alone by case."""
     def row(off, on):
-        return {setting: {"ms": [on + 1, on]} for setting in SETTINGS} | {"off": {"ms": [off, off + 0.01]}}
+        return {setting: {"ms": [on + 1, on]} for setting in ALONE} | {"off": {"ms": [off, off + 0.01]}}
 
-    bits = {setting: {"equal bits twice": equal, "largest gap of losses": gap} for setting in SETTINGS}
+    bits = {setting: {"equal bits twice": equal, "largest gap of losses": gap} for setting in ALONE}
     return {"bits": bits | {"off": {"equal bits twice": True}}, **{case: row(*ms) for case, ms in cases.items()}}
 
 
@@ -38,10 +39,20 @@ def check_verdicts():
     noisy = figures(a=(10, 9), b=(5, 5.2))
     noisy["b"]["off"]["ms"] = [5, 5.4]
     assert verdict("adam", noisy, ["a", "b"])[0] == "on", noisy
-    lines = table(figures(a=(10, 9)) | {"a/tuned": {"ms": 40}, "profile": "left out: no time"}, ["a"])
-    assert lines[2] == "| a | 10.00 | 9.00 | 9.00 | 9.00 | , , ,  | , , ,  | 40.00 |  |", lines
-    for line, kernel in zip(lines[3:], KERNELS, strict=True):
+    together = {"a/all": {"off": {"ms": [11]}, "all": {"ms": [7], "MiB on the GPU": 5}}, "b/all": {"all": {"ms": [6]}}}
+    lines = table(figures(a=(10, 9)) | together | {"a/tuned": {"ms": 40}, "profile": "left out: no time"}, ["a"], ["b"])
+    assert lines[2] == "| a | 10.00 | 9.00 | 9.00 | 9.00 | 7.00 | , , , ,  | , , , , 5 | 40.00 |  |", lines
+    assert lines[3] == "| b |  |  |  |  | 6.00 | , , , ,  | , , , ,  |  |  |", lines
+    for line, kernel in zip(lines[4:], KERNELS, strict=True):
         assert line.startswith(f"default of {kernel}: on: 1.111 times as fast over 1 cases"), lines
+
+
+def check_plan():
+    """Verdicts are known after eight minutes at most, with all kernels together on a few cases."""
+    command = [sys.executable, pathlib.Path(__file__).with_name("decide.py"), "--programs", "p", "--checkpoint", "c"]
+    lines = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout.splitlines()
+    ends = {line.split(": about ")[0].strip(): float(line.split()[-2]) for line in lines if ": about " in line}
+    assert ends["given:128"] < 6 and ends["base:32/all"] <= 8 < ends["base:128/tuned"] < ends["profile"], ends
 
 
 def decide(arguments, folder, *flags):
@@ -59,22 +70,26 @@ def main():
     parser.add_argument("--programs", required=True)
     arguments = parser.parse_args()
     check_verdicts()
+    if not shutil.which("nvidia-smi"):
+        check_plan()
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        fake = ["--device", "fake", "--preload", arguments.device_library, "--cases", "given:8"]
+        fake = ["--device", "fake", "--preload", arguments.device_library, "--cases", "given:8", "--more", "given:8"]
         lines = decide(arguments, folder, *fake, "--only", "bits")
-        assert lines[-2:] == [f"default of {kernel}: unknown: given:8 not timed" for kernel in KERNELS], lines
-        lines = decide(arguments, folder, *fake, "--only", "given:8")
+        assert lines[-len(KERNELS):] == [f"default of {kernel}: unknown: given:8 not timed" for kernel in KERNELS], lines
+        lines = decide(arguments, folder, *fake, "--only", "given:8,bits/all,given:8/all")
         found = json.loads((folder / "decide.json").read_text())
-        for kernel in (*KERNELS, "all"):
-            bits = found["bits"][kernel]
+        for setting in (*KERNELS, "all"):
+            after = "/all" if setting == "all" else ""
+            bits = found["bits" + after][setting]
             assert bits["equal bits twice"] and bits["largest gap of losses"] < 1e-4, found
-            assert len(found["given:8"][kernel]["ms"]) == 2, found
-        for line, kernel in zip(lines[-2:], KERNELS, strict=True):
+            assert len(found["given:8" + after][setting]["ms"]) == 2, found
+        assert found["bits"]["graphs"]["bits of off"], found
+        for line, kernel in zip(lines[-len(KERNELS):], KERNELS, strict=True):
             assert line.startswith((f"default of {kernel}: on: ", f"default of {kernel}: off: ")), lines
         lines = decide(arguments, folder, *fake, "--minutes", "0")
         assert "bits: \"left out: no time\", 0.0 s" in lines, lines
-        assert lines[-2:] == [f"default of {kernel}: unknown: its bits were not compared" for kernel in KERNELS], lines
+        assert lines[-len(KERNELS):] == [f"default of {kernel}: unknown: its bits were not compared" for kernel in KERNELS], lines
 
 
 if __name__ == "__main__":
