@@ -226,6 +226,18 @@ TEST_F(LayersByGraphs, FollowAGradientThatIsReplaced) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(tests::difference(a[i], b[i]), 0);
 }
 
+TEST_F(LayersByGraphs, FollowChangedParameters) {
+  auto by_operators = load_with("", bert()), by_graphs = load_with("graphs", bert());
+  const auto batch = batch_of(some_sizes[0], 1);
+  for (int i = 0; i < 3; ++i) static_cast<void>(by_graphs.logits(batch));
+  for (auto* const model : {&by_operators, &by_graphs}) {
+    for (const auto& parameter : model->parameters()) parameter.value.detach().mul_(2);
+  }
+  const auto replays =
+      replays_of([&] { EXPECT_TRUE(by_operators.logits(batch) == by_graphs.logits(batch)); });
+  EXPECT_EQ(replays, 1);
+}
+
 TEST_F(LayersByGraphs, LeaveAUsableModelIfThereIsTooLittleMemory) {
   std::vector<std::int64_t> replays;
   for (std::int64_t bytes = 1 << 12; bytes <= 1 << 22; bytes *= 2) {

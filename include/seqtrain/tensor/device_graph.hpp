@@ -39,10 +39,10 @@ class GraphMaker {
   /// Throws `Error` if the device has no graphs, or if those of a few numbers compute wrong ones.
   SEQTRAIN_SEPARATE explicit GraphMaker(c10::Device device);
 
-  /// Captures work(), which must not wait for the device, copy to it or from it, or keep its result
-  /// in memory that is freed before the last replay. Graphs with one pool must not be replayed
-  /// while the results of another one, except its tensors that still exist, are needed. Throws what
-  /// work() throws, and `c10::Error` if the capture fails.
+  /// Captures work(), which must not wait for the device, and must not copy to the host or from it.
+  /// Tensors from outside that it uses must exist until the last replay. A graph shares the pool of
+  /// `beside`, if it is given; graphs of one pool may overwrite each other's tensors, except those
+  /// that still exist. Throws what work() throws, and `c10::Error` if the capture fails.
   [[nodiscard]] SEQTRAIN_SEPARATE std::unique_ptr<const DeviceGraph> capture(
       const std::function<void()>& work, const DeviceGraph* beside = nullptr) const;
 
