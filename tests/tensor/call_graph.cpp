@@ -1,5 +1,5 @@
-// Captures and replays two graphs of a GPU, and prints what the stand-in for LibTorch was asked for,
-// or why there are none.
+// Captures and replays two graphs of a GPU, and prints what the stand-in for LibTorch was asked
+// for, or why there are none.
 #include <iostream>
 
 #include <c10/core/Device.h>
