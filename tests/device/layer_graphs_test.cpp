@@ -73,7 +73,9 @@ void expect_equal_gradients(const model::AnyClassifier& a, const model::AnyClass
   ASSERT_EQ(a.parameters().size(), b.parameters().size());
   for (std::size_t i = 0; i < a.parameters().size(); ++i) {
     const at::Tensor &x = a.parameters()[i].gradient, &y = b.parameters()[i].gradient;
-    if (x.defined()) EXPECT_TRUE(x.cpu().equal(y.cpu())) << a.parameters()[i].name;
+    if (x.defined()) {
+      EXPECT_TRUE(x.cpu().equal(y.cpu())) << a.parameters()[i].name;
+    }
   }
 }
 

@@ -35,6 +35,8 @@ namespace seqtrain::model::packed {
 /// them needs more; the others keep the smaller one.
 class SharedBuffer {
  public:
+  /// Returns a view of this shape, whose numbers have no values yet. All calls need the same
+  /// options.
   [[nodiscard]] at::Tensor take(at::IntArrayRef sizes, const at::TensorOptions& options) {
     const std::int64_t numbers = c10::multiply_integers(sizes);
     if (!all_.defined() || all_.numel() < numbers) {
@@ -70,7 +72,8 @@ class GraphsOfSize {
 
   at::Tensor embedded_, starts_, positions_;  // the inputs
   at::Tensor hidden_, d_hidden_, d_embedded_;
-  std::unique_ptr<const tensor::DeviceGraph> forward_, backward_;  // null in an evaluation
+  std::unique_ptr<const tensor::DeviceGraph> forward_;
+  std::unique_ptr<const tensor::DeviceGraph> backward_;  // null in an evaluation
 };
 
 /// Keeps graphs of layers for the sizes of batches that come often. All share the memory of their
