@@ -32,6 +32,8 @@ KERNELS = {"adam": "Adam's steps are kernels of our own on", "layer_norm": "Laye
 ALONE = {"off": "", **{name: name for name in KERNELS}}
 TOGETHER = {"off": "", "all": ",".join(KERNELS)}
 SETTINGS = ALONE | TOGETHER
+# How far losses may be from those of `off`.
+LARGEST_GAPS = {"fp32": 0.01, "bf16": 0.02}
 
 
 @dataclasses.dataclass
@@ -87,10 +89,10 @@ class Decision:
 
     def items(self):
         yield Item("machine", 10, self.measure_machine)
-        yield Item("bits", 36 * len(ALONE), lambda: self.measure_bits(ALONE))
+        yield Item("bits", 42 * len(ALONE), lambda: self.measure_bits(ALONE))
         for case in self.cases:
             yield Item(case, 16 * len(ALONE), lambda case=case: self.measure_speed(case, ALONE))
-        yield Item("bits/all", 36 * (len(TOGETHER) - 1), lambda: self.measure_bits(["all"]))
+        yield Item("bits/all", 42 * (len(TOGETHER) - 1), lambda: self.measure_bits(["all"]))
         for case in self.more:
             yield Item(f"{case}/all", 16 * len(TOGETHER), lambda case=case: self.measure_speed(case, TOGETHER))
         for case in self.arguments.peers.split(",") if self.arguments.peers else ():
@@ -129,19 +131,23 @@ class Decision:
 
     def measure_bits(self, settings):
         """Bits of two runs of each setting, and the seconds of a start; and losses beside those without kernels of our own,
-        in fp32, because small differences grow in bf16, and without dropout, whose masks are others."""
+        in fp32 and in bf16, where small differences grow, and without dropout, whose masks are others."""
         result = {setting: self.bits_of(setting) for setting in settings}
         off = result.get("off") or self.figures["bits"]["off"]
         for figures in result.values():
-            own = figures["losses"] if figures is off else figures.pop("losses")
-            gaps = [abs(a - b) for a, b in zip(own, off["losses"], strict=True)]
-            figures |= {"bits of off": figures["digest"] == off["digest"], "largest gap of losses": max(gaps)}
+            figures["bits of off"] = figures["digest"] == off["digest"]
+            for precision in LARGEST_GAPS:
+                pairs = zip(figures["losses"][precision], off["losses"][precision], strict=True)
+                figures[f"gap in {precision}"] = max(abs(a - b) for a, b in pairs)
+        for figures in result.values():
+            if figures is not off:
+                del figures["losses"]
         return result
 
     def bits_of(self, setting):
-        """Figures of three runs of a setting: one in fp32 without dropout, and two equal ones."""
-        seconds, digests = [], []
-        for precision, *more in (("fp32", "--dropout", 0), ("bf16",), ("bf16",)):
+        """Figures of four runs of a setting: two without dropout, and two equal ones."""
+        seconds, digests, found = [], [], {}
+        for precision, *more in (*((precision, "--dropout", 0) for precision in LARGEST_GAPS), ("bf16",), ("bf16",)):
             start = time.monotonic()
             output = self.machine.folder / "bits"
             said = self.machine.run("mnli", *self.machine.train_flags(
@@ -152,9 +158,9 @@ class Decision:
             seconds.append(round(time.monotonic() - start, 2))
             digests.append(digest(output))
             if more:
-                found = losses(output)
-        return {"seconds of a run, first and again": seconds, "equal bits twice": digests[1] == digests[2],
-                "digest": digests[1], "losses": found}
+                found[precision] = losses(output)
+        return {"seconds of a run, first and again": seconds, "equal bits twice": digests[-1] == digests[-2],
+                "digest": digests[-1], "losses": found}
 
     def measure_speed(self, case, settings):
         """Milliseconds a step of each setting, in turns forth and back."""
@@ -273,21 +279,32 @@ def parts(case):
     return model, int(batch_size), int(length[0]) if length else 0
 
 
+def wrong_bits(told):
+    """Returns what is wrong with the bits or the losses of a setting, or an empty text."""
+    if told and not told["equal bits twice"]:
+        return "equal runs have other bits"
+    for precision, most in LARGEST_GAPS.items():
+        if told and not told[f"gap in {precision}"] <= most:
+            return f"a loss in {precision} differs by {told[f'gap in {precision}']:.2g}"
+    return ""
+
+
 def verdict(kernel, figures, cases):
     """Returns `on`, `off` or `unknown` for a kernel's default, and the reason, by the cases in which it was timed alone. It
-    is on if equal runs have equal bits and the losses of `off`, all these cases were timed, none is slower by more than
-    1 % and the spread of `off`, and the mean over all is at least 1 % faster."""
-    failed = [name for name in ("bits", *cases, "losses", "resume") if str(figures.get(name)).startswith("failed")]
+    is on if equal runs, alone and with all kernels, have equal bits and the losses of `off`, all these cases were timed,
+    none is slower by more than 1 % and the spread of `off`, and the mean over all is at least 1 % faster."""
+    needed = ("bits", "bits/all", *cases, "losses", "resume")
+    failed = [name for name in needed if str(figures.get(name)).startswith("failed")]
     if failed:
         return "off", f"{', '.join(failed)} failed"
     bits = figures.get("bits")
     if not isinstance(bits, dict):
         return "unknown", "its bits were not compared"
-    if not bits[kernel]["equal bits twice"]:
-        whose = "" if bits["off"]["equal bits twice"] else ", as without it"
-        return "off", "equal runs have other bits" + whose
-    if not bits[kernel]["largest gap of losses"] <= 0.01:
-        return "off", f"a loss differs by {bits[kernel]['largest gap of losses']:.2g}"
+    together = figures.get("bits/all")
+    for whose, told in (("", bits), (" with the others", together if isinstance(together, dict) else {})):
+        wrong = wrong_bits(told.get("all" if whose else kernel))
+        if wrong:
+            return "off", wrong + whose + ("" if bits["off"]["equal bits twice"] else ", as without it")
     untimed = [case for case in cases if not isinstance(figures.get(case), dict)]
     if untimed:
         return "unknown", f"{', '.join(untimed)} not timed"

@@ -21,7 +21,7 @@ def figures(equal=True, gap=0.0, **cases):
     def row(off, on):
         return {setting: {"ms": [on + 1, on]} for setting in ALONE} | {"off": {"ms": [off, off + 0.01]}}
 
-    bits = {setting: {"equal bits twice": equal, "largest gap of losses": gap} for setting in ALONE}
+    bits = {setting: {"equal bits twice": equal, "gap in fp32": 0.0, "gap in bf16": gap} for setting in ALONE}
     return {"bits": bits | {"off": {"equal bits twice": True}}, **{case: row(*ms) for case, ms in cases.items()}}
 
 
@@ -36,6 +36,10 @@ def check_verdicts():
         for kernel in KERNELS:
             choice, reason = verdict(kernel, made, ["a", "b"])
             assert choice == expected and reason, (expected, choice, reason, made)
+    all_bits = {"equal bits twice": True, "gap in fp32": 0.0, "gap in bf16": 0.0}
+    for expected, told in (("on", all_bits), ("off", all_bits | {"equal bits twice": False}),
+                           ("off", all_bits | {"gap in fp32": 0.1}), ("off", all_bits | {"gap in bf16": math.nan})):
+        assert verdict("adam", faster | {"bits/all": {"all": told}}, ["a", "b"])[0] == expected, told
     noisy = figures(a=(10, 9), b=(5, 5.2))
     noisy["b"]["off"]["ms"] = [5, 5.4]
     assert verdict("adam", noisy, ["a", "b"])[0] == "on", noisy
@@ -52,7 +56,7 @@ def check_plan():
     command = [sys.executable, pathlib.Path(__file__).with_name("decide.py"), "--programs", "p", "--checkpoint", "c"]
     lines = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout.splitlines()
     ends = {line.split(": about ")[0].strip(): float(line.split()[-2]) for line in lines if ": about " in line}
-    assert ends["given:128"] < 6 and ends["base:32/all"] <= 8 < ends["base:128/tuned"] < ends["profile"], ends
+    assert ends["bits/all"] < 7 and ends["base:128/all"] <= 8 < ends["base:128/tuned"] < ends["profile"], ends
 
 
 def decide(arguments, folder, *flags):
@@ -82,7 +86,7 @@ def main():
         for setting in (*KERNELS, "all"):
             after = "/all" if setting == "all" else ""
             bits = found["bits" + after][setting]
-            assert bits["equal bits twice"] and bits["largest gap of losses"] < 1e-4, found
+            assert bits["equal bits twice"] and bits["gap in fp32"] < 1e-4 and bits["gap in bf16"] < 0.01, found
             assert len(found["given:8" + after][setting]["ms"]) == 2, found
         assert found["bits"]["graphs"]["bits of off"], found
         for line, kernel in zip(lines[-len(KERNELS):], KERNELS, strict=True):
