@@ -35,12 +35,12 @@ class ProblemTypes : public testing::Test {
     return write_file(directory_ / "train.jsonl", text);
   }
 
-  [[nodiscard]] tests::Ended run(const std::filesystem::path& file, const std::string& output,
-                                 const std::string& more) const {
+  [[nodiscard]] tests::Ended run(
+      const std::filesystem::path& file, const std::string& output, const std::string& more,
+      const std::filesystem::path& model = tests::small_checkpoint()) const {
     return run_example(
-        "mnli", "--model " + tests::small_checkpoint().string() + " --train-file " + file.string() +
-                    " --dev-file " + file.string() + " --output-dir " +
-                    (directory_ / output).string() +
+        "mnli", "--model " + model.string() + " --train-file " + file.string() + " --dev-file " +
+                    file.string() + " --output-dir " + (directory_ / output).string() +
                     " --max-length 16 --batch-size 8 --learning-rate 3e-3 --dropout 0"
                     " --threads 1 --precision fp32 --log-every 1 " +
                     more);
@@ -139,6 +139,24 @@ TEST_F(ProblemTypes, OfRegressionLearnsNumbers) {
   const auto bad = json::Document::parse(lines[1], "bad");
   EXPECT_GT(good.root().at("value").number(), 0);
   EXPECT_LT(bad.root().at("value").number(), 0);
+}
+
+TEST_F(ProblemTypes, OfRegressionBeginsAtTheMean) {
+  const auto error_of = [this](const std::string& output) {
+    const auto dev = document(output + "/metrics.json");
+    return dev.root().at("dev").at("metrics").at("mean_squared_error").number();
+  };
+  const std::string said = "The new head begins at the mean of the training targets";
+  const std::string flags = "--problem-type regression --max-steps 1";
+  const auto fresh = run(file_of("101", "99"), "new", flags);
+  ASSERT_EQ(fresh.code, 0) << fresh.output;
+  EXPECT_NE(fresh.output.find(said), std::string::npos) << fresh.output;
+  EXPECT_NEAR(error_of("new"), 1, 0.5);
+  const auto model = directory_ / "new/model";
+  const auto trained = run(file_of("1", "-1"), "trained", flags, model);
+  ASSERT_EQ(trained.code, 0) << trained.output;
+  EXPECT_EQ(trained.output.find(said), std::string::npos) << trained.output;
+  EXPECT_NEAR(error_of("trained"), 100 * 100, 200);
 }
 
 /// Texts with numbers in two columns, in which every eighth row lacks one.

@@ -11,6 +11,7 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags/chosen_values.hpp>
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/experiment/prepare.hpp>
 #include <seqtrain/model/any_classifier.hpp>
@@ -46,7 +47,8 @@ namespace seqtrain::experiment {
           .step_examples = of_batch * flags.gradient_accumulation_steps * run.replicas,
           .trains_few = flags.freeze_encoder || flags.lora_rank > 0,
           .has_new_head = has_new_head(run.model),
-          .labels = run.labels.size()};
+          .labels = run.labels.size(),
+          .regression = run.labels.problem_type() == ProblemType::regression};
 }
 
 /// Tells whether the run continues a checkpoint of a run in which the head had no learning rate of

@@ -33,7 +33,7 @@ TEST(ChosenValues, LeaveGivenFlagsAlone) {
   EXPECT_TRUE(choose_values(flags, {.examples = 10}).empty());
 }
 
-TEST(ChosenValues, LetANewHeadOfManyLabelsLearnAtTenTimesTheRate) {
+TEST(ChosenValues, LetANewHeadOfManyLabelsOrOfNumbersLearnAtTenTimesTheRate) {
   const RunSize size{.examples = 729, .hidden_size = 384, .has_new_head = true, .labels = 6};
   TrainingFlags flags;
   EXPECT_EQ(choose_values(flags, size),
@@ -41,7 +41,9 @@ TEST(ChosenValues, LetANewHeadOfManyLabelsLearnAtTenTimesTheRate) {
                 {"epochs", "7"}, {"learning-rate", "0.0001"}, {"head-learning-rate", "0.001"}}));
   EXPECT_EQ(flags.head_learning_rate, 1e-3);
   EXPECT_FALSE(has_fast_head({.has_new_head = true, .labels = 5}));
+  EXPECT_TRUE(has_fast_head({.has_new_head = true, .labels = 1, .regression = true}));
   EXPECT_FALSE(has_fast_head({.labels = 6}));
+  EXPECT_FALSE(has_fast_head({.labels = 1, .regression = true}));
   EXPECT_FALSE(has_fast_head({.trains_few = true, .has_new_head = true, .labels = 6}));
   TrainingFlags has_rate;  // as in transformers
   has_rate.epochs = 3, has_rate.learning_rate = 5e-5;

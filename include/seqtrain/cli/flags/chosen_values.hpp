@@ -25,6 +25,7 @@ struct RunSize {
   bool trains_few = false;          ///< only adapters and the head, or only the head, are trained
   bool has_new_head = false;        ///< the checkpoint lacks the head, or a part of it
   std::size_t labels = 2;           ///< the number of labels, or of targets of a regression
+  bool regression = false;
 };
 
 /// Returns the number of steps in an epoch.
@@ -86,10 +87,11 @@ inline train::Pairs take_trial(TrainingFlags& flags, const RunSize& size, const 
 }
 
 /// Tells whether the head learns at ten times the rate of a run without `--learning-rate` and
-/// `--head-learning-rate`. A new head of six labels or more does. docs/defaults.md has the study.
+/// `--head-learning-rate`. A new head of six labels or more, or of a regression, does.
+/// docs/defaults.md has the study.
 inline bool has_fast_head(const RunSize& size) {
   constexpr std::size_t many_labels = 6;
-  return size.has_new_head && !size.trains_few && size.labels >= many_labels;
+  return size.has_new_head && !size.trains_few && (size.regression || size.labels >= many_labels);
 }
 
 /// Tells whether `choose_values` chooses a learning rate for the head.

@@ -16,6 +16,7 @@
 #include <seqtrain/data/pairs.hpp>
 #include <seqtrain/experiment/advise.hpp>
 #include <seqtrain/experiment/baseline.hpp>
+#include <seqtrain/experiment/begin_at_mean.hpp>
 #include <seqtrain/experiment/choose_values.hpp>
 #include <seqtrain/experiment/deciding_passages.hpp>
 #include <seqtrain/experiment/deciding_words.hpp>
@@ -112,6 +113,10 @@ SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<Sta
   Prepared& prepared = state_->prepared;
   Examples& examples = state_->examples;
   choose_values(program, prepared, examples.train.set);
+  if (prepared.labels.problem_type() == ProblemType::regression && !program.head &&
+      begin_at_mean(prepared.model, examples.train.set)) {
+    log().info("The new head begins at the mean of the training targets");
+  }
   auto loss = flags().loss_for<model::LossOptions>(examples.train.set, prepared.labels);
   const auto class_weights = loss.class_weights;
   prepared.model.set_loss(std::move(loss));
