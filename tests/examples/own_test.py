@@ -120,7 +120,7 @@ def check_one_learning_rate(command, folder):
     """Checks that a model that does not say which of its parameters are its head has no learning rate for them, also with
     as many new labels as let a head have one."""
     file = folder / "six.jsonl"
-    file.write_text("".join(json.dumps({"text": f"text {n}", "label": f"label {n % 6}"}) + "\n" for n in range(24)))
+    file.write_text("".join(json.dumps({"text": f"text {n}", "label": f"label {n % 6}"}) + "\n" for n in range(120)))
 
     def of_six(name, *rates):
         base = [str(file) if word in (str(DATA), str(folder / "dev.jsonl")) else word for word in command(folder / name)]
@@ -134,6 +134,10 @@ def check_one_learning_rate(command, folder):
     need("head-learning-rate" not in metrics["flags"], "metrics.json has the rate")
     end(start(of_six("given", "--learning-rate", "1e-4")))
     need(parameters(folder / "given") == parameters(folder / "six"), "the parameters have another rate")
+    steps = ["--keep-last-checkpoint", "--max-steps"]
+    end(start(of_six("longer", *steps, "3")))
+    output = end(start(of_six("longer", *steps, "6", "--learning-rate", "1e-4")))
+    need("Resumed from" in output, f"the run with the rate that it had was not resumed:\n{output}")
     process = start(of_six("refused", "--head-learning-rate", "1e-3"))
     output = process.communicate(timeout=300)[0]
     need(process.returncode == 2 and "--head-learning-rate: is for a model that says " in output, output)

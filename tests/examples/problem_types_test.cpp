@@ -146,16 +146,13 @@ TEST_F(ProblemTypes, OfRegressionBeginsAtTheMean) {
     const auto dev = document(output + "/metrics.json");
     return dev.root().at("dev").at("metrics").at("mean_squared_error").number();
   };
-  const std::string said = "The new head begins at the mean of the training targets";
   const std::string flags = "--problem-type regression --max-steps 1";
   const auto fresh = run(file_of("101", "99"), "new", flags);
   ASSERT_EQ(fresh.code, 0) << fresh.output;
-  EXPECT_NE(fresh.output.find(said), std::string::npos) << fresh.output;
   EXPECT_NEAR(error_of("new"), 1, 0.5);
   const auto model = directory_ / "new/model";
   const auto trained = run(file_of("1", "-1"), "trained", flags, model);
   ASSERT_EQ(trained.code, 0) << trained.output;
-  EXPECT_EQ(trained.output.find(said), std::string::npos) << trained.output;
   EXPECT_NEAR(error_of("trained"), 100 * 100, 200);
 }
 

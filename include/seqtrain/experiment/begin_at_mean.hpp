@@ -29,9 +29,9 @@ namespace seqtrain::experiment {
 }
 
 /// Sets the bias of a regression's new head to the mean of the training targets, so that the head
-/// need not learn it first: targets may be far from 0, and the learning rate is small. Returns
-/// whether the model has such a bias. docs/defaults.md has the figures.
-inline bool begin_at_mean(model::AnyClassifier& model, const data::EncodedSet& train) {
+/// need not learn it first: targets may be far from 0, and the learning rate is small. A model
+/// without such a bias stays as it is. docs/defaults.md has the figures.
+inline void begin_at_mean(model::AnyClassifier& model, const data::EncodedSet& train) {
   const auto means = mean_targets(train);
   const model::LoadReport& report = model.load_report();
   const auto is_new = [&](const std::string& name) {
@@ -43,10 +43,9 @@ inline bool begin_at_mean(model::AnyClassifier& model, const data::EncodedSet& t
            parameter.depth.part == tensor::Depth::Part::head &&
            parameter.value.numel() == static_cast<std::int64_t>(means.size());
   });
-  if (bias == all.rend() || !is_new(bias->name)) return false;
+  if (bias == all.rend() || !is_new(bias->name)) return;
   const at::NoGradGuard no_gradients;
   at::Tensor{bias->value}.copy_(at::tensor(means));
-  return true;
 }
 
 }  // namespace seqtrain::experiment

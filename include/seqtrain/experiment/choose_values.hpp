@@ -75,20 +75,27 @@ inline void choose_values(const Program& program, Prepared& run, const data::Enc
   std::vector<std::string> parts;
   for (const auto& [name, value] : run.chosen) {
     train::replace(run.results.flags, {name, value});
-    if (name.ends_with("learning-rate")) run.checkpoints->checkpointer().add_setting(name, value);
+    if (name == "learning-rate") run.checkpoints->checkpointer().add_setting(name, value);
     parts.push_back("--" + name + ' ' + value);
   }
   program.log.info("Chosen for " + std::to_string(train.size()) +
                    " training examples: " + joined(parts, " and "));
 }
 
-/// Takes back a learning rate that was chosen for the head, because the model that is trained does
-/// not say which of its parameters are its head. Throws `InputError` if a flag gave that rate.
-inline void forget_rate_of_head(const Program& program, Prepared& run) {
-  if (std::isnan(run.flags.head_learning_rate)) return;
+/// Demands the chosen learning rate of the head of a resumed run too, or takes it back if the model
+/// that is trained does not say which of its parameters are its head. Throws `InputError` if a flag
+/// gives such a model that rate.
+inline void settle_rate_of_head(const Program& program, Prepared& run, bool tells_head) {
   const std::string name = "head-learning-rate";
-  cli::require(!train::value_in(run.chosen, name).empty(), name,
+  const std::string chosen = train::value_in(run.chosen, name);
+  const bool is_given = chosen.empty() && !std::isnan(run.flags.head_learning_rate);
+  cli::require(tells_head || !is_given, name,
                "is for a model that says which of its parameters are its head");
+  if (chosen.empty()) return;
+  if (tells_head) {
+    if (run.checkpoints) run.checkpoints->checkpointer().add_setting(name, chosen);
+    return;
+  }
   run.flags.head_learning_rate = std::numeric_limits<double>::quiet_NaN();
   for (train::Pairs* values : {&run.chosen, &run.results.flags}) {
     std::erase_if(*values, [&](const auto& value) { return value.first == name; });

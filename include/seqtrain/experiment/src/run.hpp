@@ -113,9 +113,8 @@ SEQTRAIN_SEPARATE Run::Run(const Program& program) : state_{std::make_unique<Sta
   Prepared& prepared = state_->prepared;
   Examples& examples = state_->examples;
   choose_values(program, prepared, examples.train.set);
-  if (prepared.labels.problem_type() == ProblemType::regression && !program.head &&
-      begin_at_mean(prepared.model, examples.train.set)) {
-    log().info("The new head begins at the mean of the training targets");
+  if (prepared.labels.problem_type() == ProblemType::regression && !program.head) {
+    begin_at_mean(prepared.model, examples.train.set);
   }
   auto loss = flags().loss_for<model::LossOptions>(examples.train.set, prepared.labels);
   const auto class_weights = loss.class_weights;
@@ -223,8 +222,9 @@ SEQTRAIN_SEPARATE optim::Averaged<optim::Any> Run::optimizer_of(
       parameters, [](const auto& parameter) { return parameter.gradient.defined(); });
   cli::require(learns || !flags().freeze_encoder, "freeze-encoder",
                "leaves nothing to train: the model has no head");
-  state_->optimizer_made = true;
-  if (!optim::tells_head(parameters)) forget_rate_of_head(state_->program, state_->prepared);
+  if (!std::exchange(state_->optimizer_made, true)) {
+    settle_rate_of_head(state_->program, state_->prepared, optim::tells_head(parameters));
+  }
   const auto say = [this](const std::string& text) { log().info(text); };
   return {optim::make(flags().optimizer(), parameters, say), flags().ema_decay};
 }

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,8 +21,10 @@
 #include <c10/core/Device.h>
 #include <c10/core/TensorOptions.h>
 #include <c10/util/ArrayRef.h>
+#include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/model/packed/attention.hpp>
 #include <seqtrain/model/packed/layers.hpp>
 #include <seqtrain/tensor/device_graph.hpp>
@@ -80,8 +82,8 @@ class GraphsOfSize {
 /// activations, so a batch's passes must end before those of the next one begin.
 class LayerGraphs {
  public:
-  static constexpr std::size_t most_graphs = 32;    ///< sizes; the one used longest ago is replaced
-  static constexpr int passes_before = 2;           ///< by operators, which also load their kernels
+  static constexpr std::size_t most_graphs = 32;  ///< sizes of training, and as many of evaluations
+  static constexpr int passes_before = 2;         ///< by operators, which also load their kernels
   static constexpr std::size_t most_sizes = 4'096;  ///< whose passes are counted
 
   /// Tells whether the environment asks for `graphs` and the device is no processor.
@@ -96,42 +98,27 @@ class LayerGraphs {
   }
 
   /// Returns the graphs of a batch, with the hidden states before the layers [tokens, hidden],
-  /// fp32, as their input. Returns null if there are none: the size has not come often enough, or a
-  /// capture has failed. After a failure there are no more graphs, and their memory is free.
+  /// fp32, as their input. Returns null if there are none: the size has not come often enough, or
+  /// as many others have graphs. Throws `Error` if a capture fails, unless memory lacks: LibTorch
+  /// may then not go on with the device.
   [[nodiscard]] const GraphsOfSize* find(const at::Tensor& embedded, const Rows& rows,
                                          bool training) {
     const at::NoGradGuard no_gradients;
-    if (!problem_.empty()) return nullptr;
     if (auto now = addresses(); now != addresses_) {
       sizes_.clear();  // graphs know parameters and gradients by address
       addresses_ = std::move(now);
     }
     const Size size{embedded.size(0), rows.starts.size(0), rows.longest, rows.windowed, training};
-    if (!sizes_.contains(size) && sizes_.size() == most_sizes) sizes_.clear();
+    if (!sizes_.contains(size) && sizes_.size() == most_sizes) return nullptr;
     Kept& kept = sizes_[size];
-    kept.last = ++batches_;
-    if (!kept.graphs && kept.passes++ < passes_before) return nullptr;
-    layers_->refresh();
-    try {
-      if (!kept.graphs) kept.graphs = capture(embedded, rows, training);
-    } catch (const std::exception& error) {
-      problem_ = error.what();
-      layers_->forget();
-      sizes_.clear();
-      embedded_ = d_hidden_ = SharedBuffer{};
-      return nullptr;
+    if (!kept.graphs) {
+      if (kept.passes++ < passes_before || count(training) == most_graphs) return nullptr;
+      layers_->refresh();
+      kept.graphs = capture(embedded, rows, training);
     }
+    layers_->refresh();
     fill(*kept.graphs, embedded, rows);
     return kept.graphs.get();
-  }
-
-  /// Returns why a capture failed, or "".
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-
-  /// Returns the number of sizes that have graphs.
-  [[nodiscard]] std::size_t count() const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        sizes_, [](const auto& size) { return size.second.graphs != nullptr; }));
   }
 
  private:
@@ -143,7 +130,6 @@ class LayerGraphs {
   };
   struct Kept {
     int passes = 0;
-    std::uint64_t last = 0;  ///< the number of the last batch of this size
     std::unique_ptr<GraphsOfSize> graphs = nullptr;
   };
   /// The memory of a value and its gradient, null if it has none.
@@ -164,10 +150,16 @@ class LayerGraphs {
     graphs.positions_.copy_(rows.positions);
   }
 
-  /// Captures both passes before either is computed, so that a failure loses nothing.
+  /// Returns the number of sizes that have graphs, of training or of evaluations.
+  [[nodiscard]] std::size_t count(bool training) const {
+    return static_cast<std::size_t>(std::ranges::count_if(sizes_, [&](const auto& size) {
+      return size.first.training == training && size.second.graphs != nullptr;
+    }));
+  }
+
+  /// Captures both passes before either is computed.
   [[nodiscard]] std::unique_ptr<GraphsOfSize> capture(const at::Tensor& embedded, const Rows& rows,
-                                                      bool training) {
-    if (count() == most_graphs) drop_oldest();
+                                                      bool training) try {
     auto made = std::make_unique<GraphsOfSize>();
     made->embedded_ = embedded_.take(embedded.sizes(), embedded.options());
     made->starts_ = at::empty_like(rows.starts);
@@ -179,7 +171,12 @@ class LayerGraphs {
                      .windowed = rows.windowed,
                      .width = rows.width};
     made->forward_ = maker_.capture(
-        [&] { made->hidden_ = layers_->forward(made->embedded_, fixed, training); }, any());
+        [&] {
+          const at::Tensor hidden = layers_->forward(made->embedded_, fixed, training);
+          made->hidden_ = hidden_.take(hidden.sizes(), hidden.options());
+          made->hidden_.copy_(hidden);
+        },
+        any());
     if (!training) return made;
     made->d_hidden_ = d_hidden_.take(made->hidden_.sizes(), made->hidden_.options());
     made->d_embedded_ = made->embedded_;  // the layers have read it by then
@@ -188,13 +185,16 @@ class LayerGraphs {
         made->forward_.get());
     layers_->forget();
     return made;
-  }
-
-  void drop_oldest() {
-    const auto age = [](const auto& size) {
-      return size.second.graphs ? size.second.last : std::numeric_limits<std::uint64_t>::max();
-    };
-    sizes_.erase(std::ranges::min_element(sizes_, {}, age));
+  } catch (const c10::OutOfMemoryError&) {
+    hidden_ = {};  // it may be in the failed graph's memory
+    throw;
+  } catch (const std::bad_alloc&) {
+    hidden_ = {};
+    throw;
+  } catch (const std::exception& error) {
+    throw Error{std::string{"graphs of the layers' passes cannot be captured: "} + error.what(),
+                {.object = tensor::kernels_variable},
+                "leave out `graphs`"};
   }
 
   /// Returns a graph, whose memory new ones share, or null.
@@ -209,10 +209,8 @@ class LayerGraphs {
   tensor::GraphMaker maker_;
   std::vector<at::Tensor> values_;
   std::vector<Address> addresses_ = {};
-  SharedBuffer embedded_, d_hidden_;
+  SharedBuffer embedded_, hidden_, d_hidden_;
   std::map<Size, Kept> sizes_ = {};
-  std::uint64_t batches_ = 0;
-  std::string problem_ = {};
 };
 
 }  // namespace seqtrain::model::packed

@@ -11,7 +11,9 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/native_dropout.h>
+#include <ATen/ops/ones.h>
 #include <c10/core/Device.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Stream.h>
@@ -106,6 +108,13 @@ class CudaGraph : public DeviceGraph {
   return c10::impl::getDeviceGuardImpl(device.type())->getStreamFromGlobalPool(device);
 }
 
+/// Lets this thread's library of products begin, because a capture forbids that.
+inline void begin_products(c10::Device device) {
+  const at::NoGradGuard no_gradients;
+  const at::Tensor some = at::ones({16, 16}, at::TensorOptions{at::kFloat}.device(device));
+  static_cast<void>(at::mm(some, some));
+}
+
 }  // namespace detail
 
 SEQTRAIN_SEPARATE GraphMaker::GraphMaker(c10::Device device)
@@ -117,6 +126,7 @@ SEQTRAIN_SEPARATE GraphMaker::GraphMaker(c10::Device device)
     const std::function<void()>& work, const DeviceGraph* beside) const {
   auto graph = detail::make_graph(device_);
   const c10::StreamGuard guard{stream_};
+  detail::begin_products(device_);
   graph->begin(beside);
   try {
     work();
