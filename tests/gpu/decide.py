@@ -171,7 +171,7 @@ class Decision:
             with UsedMemory() as memory:
                 output = self.machine.train(
                     "speed", "--max-steps", steps, "--log-every", max(1, steps // 6), "--batch-size", batch_size,
-                    "--device", self.machine.device, "--precision", "bf16", "--checkpoint-minutes", 0, "--no-baseline",
+                    "--device", self.machine.device, "--precision", "bf16", "--checkpoint-minutes", 0,
                     *(["--max-length", length] if length else []), model=model,
                     train_file=self.examples(steps * batch_size, length), environment=self.environments[setting])
             ms, tokens = pace(output, steps // 3)
