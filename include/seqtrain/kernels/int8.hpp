@@ -234,8 +234,8 @@ void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, cons
 template <class Use>
 void multiply_int8_by_tiles(const QuantizedRows& x, std::size_t rows, std::size_t k,
                             const Int8Panel& panel, std::size_t columns, std::int32_t* sums,
-                            Use use) {
-  tile::multiply(rows, k, x.bytes, panel.weights, columns, sums);
+                            Use use, const Ahead& ahead = {}) {
+  tile::multiply(rows, k, x.bytes, panel.weights, columns, sums, ahead);
   detail::give_scaled(x, rows, panel, columns, sums, use);
 }
 #endif

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <seqtrain/kernels/ahead.hpp>
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/dot_tiles.hpp>
 #include <seqtrain/kernels/instructions.hpp>
@@ -85,9 +86,10 @@ struct Factors {
   bool accumulate;
 };
 
-/// Computes one or two tiles of rows and one or two of columns. The sums run over `steps` tiles.
+/// Computes one or two tiles of rows and one or two of columns. The sums run over `steps` tiles,
+/// each of which is a step of `fetching`.
 template <class Words, std::size_t down, std::size_t across>
-SEQTRAIN_INLINE void block(const Factors& f, std::size_t steps) {
+SEQTRAIN_INLINE void block(const Factors& f, std::size_t steps, Fetching& fetching) {
   constexpr bool right = across > 1, below = down > 1;
   const std::size_t ld_b = 4 * f.columns;
   const auto each_sum = [&](auto use) SEQTRAIN_INLINE_LAMBDA {
@@ -102,6 +104,7 @@ SEQTRAIN_INLINE void block(const Factors& f, std::size_t steps) {
   const std::byte* a = f.a;
   const std::byte* b = f.b;
   for (std::size_t step = 0; step < steps; ++step, a += 64, b += 16 * ld_b) {
+    fetching.step();
     load<6>(b, ld_b);
     load<4>(a, f.ld_a);
     add_product<Words, 0, 4, 6>();
@@ -114,9 +117,10 @@ SEQTRAIN_INLINE void block(const Factors& f, std::size_t steps) {
   each_sum([&]<int number>(std::byte* to) SEQTRAIN_INLINE_LAMBDA { store<number>(to, f.ld_c); });
 }
 
-/// Computes all columns of `tiles` tiles of rows.
+/// Computes all columns of `tiles` tiles of rows, and fetches what is ahead.
 template <class Words>
-void blocks(const Factors& all, std::size_t tiles, std::size_t steps) {
+void blocks(const Factors& all, std::size_t tiles, std::size_t steps, const Ahead& ahead) {
+  Fetching fetching{ahead, (all.columns + 31) / 32 * ((tiles + 1) / 2) * steps};
   for (std::size_t column = 0; column < all.columns; column += 32) {
     const bool both = column + 16 < all.columns;
     Factors f = all;
@@ -124,9 +128,9 @@ void blocks(const Factors& all, std::size_t tiles, std::size_t steps) {
     f.c += 4 * column;
     for (std::size_t tile = 0; tile < tiles; tile += 2) {
       if (tile + 1 == tiles) {
-        both ? block<Words, 1, 2>(f, steps) : block<Words, 1, 1>(f, steps);
+        both ? block<Words, 1, 2>(f, steps, fetching) : block<Words, 1, 1>(f, steps, fetching);
       } else {
-        both ? block<Words, 2, 2>(f, steps) : block<Words, 2, 1>(f, steps);
+        both ? block<Words, 2, 2>(f, steps, fetching) : block<Words, 2, 1>(f, steps, fetching);
       }
       f.a += 32 * f.ld_a;
       f.c += 32 * f.ld_c;
@@ -137,31 +141,32 @@ void blocks(const Factors& all, std::size_t tiles, std::size_t steps) {
 /// Computes `tiles` times `rows` rows of the product. If the last words of a row fill no tile, they
 /// have tiles of their own.
 template <class Words>
-void multiply_rows(Factors f, std::size_t rows, std::size_t tiles, std::size_t words) {
+void multiply_rows(Factors f, std::size_t rows, std::size_t tiles, std::size_t words,
+                   const Ahead& ahead) {
   const std::size_t steps = words / 16, rest = words % 16;
   if (rows < 16) configure(rows);
   if (steps > 0) {
-    blocks<Words>(f, tiles, steps);
+    blocks<Words>(f, tiles, steps, ahead);
     f.accumulate = true;
   }
   if (rest > 0) {
     f.a += 64 * steps;
     f.b += 64 * steps * f.columns;
     configure(rows, rest);
-    blocks<Words>(f, tiles, 1);
+    blocks<Words>(f, tiles, 1, {});
   }
   if (rows < 16 || rest > 0) configure();
 }
 
 template <class Words>
-void multiply(std::size_t m, std::size_t words, Factors f) {
+void multiply(std::size_t m, std::size_t words, Factors f, const Ahead& ahead) {
   if (!configured) configure();
   const std::size_t tiles = m / 16, rest = m % 16;
-  if (tiles > 0) multiply_rows<Words>(f, 16, tiles, words);
+  if (tiles > 0) multiply_rows<Words>(f, 16, tiles, words, ahead);
   if (rest == 0) return;
   f.a += 16 * tiles * f.ld_a;
   f.c += 16 * tiles * f.ld_c;
-  multiply_rows<Words>(f, rest, 1, words);
+  multiply_rows<Words>(f, rest, 1, words, tiles > 0 ? Ahead{} : ahead);
 }
 
 }  // namespace detail
@@ -169,24 +174,28 @@ void multiply(std::size_t m, std::size_t words, Factors f) {
 /// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b. Rows of a and c are `ld_a` and
 /// `ld_c` numbers apart, and b [k, columns] is packed as one panel (kernels/pack.hpp), so k is even
 /// and columns a multiple of 16. Each element is summed over k from the first to the last, so that
-/// its bits do not depend on m. The thread's tiles stay configured until `release`.
+/// its bits do not depend on m. Meanwhile it fetches what is ahead: the numbers come from farther
+/// away than tiles wait for. The thread's tiles stay configured until `release`.
 inline void multiply(std::size_t m, std::size_t k, const Bf16* a, std::size_t ld_a, const Bf16* b,
-                     std::size_t columns, float* c, std::size_t ld_c, bool accumulate) {
+                     std::size_t columns, float* c, std::size_t ld_c, bool accumulate,
+                     const Ahead& ahead = {}) {
   detail::multiply<dot::Bf16Pairs>(
       m, k / 2,
       {reinterpret_cast<const std::byte*>(a), ld_a * sizeof(Bf16),
        reinterpret_cast<const std::byte*>(b), columns, reinterpret_cast<std::byte*>(c),
-       ld_c * sizeof(float), accumulate});
+       ld_c * sizeof(float), accumulate},
+      ahead);
 }
 
 /// Computes c [m, columns] = a [m, k] b likewise, of bytes: b is packed as [k / 4][columns][4], and
 /// k is a multiple of 4. The sums are exact.
 inline void multiply(std::size_t m, std::size_t k, const std::uint8_t* a, const std::int8_t* b,
-                     std::size_t columns, std::int32_t* c) {
+                     std::size_t columns, std::int32_t* c, const Ahead& ahead = {}) {
   detail::multiply<dot::Bytes>(
       m, k / 4,
       {reinterpret_cast<const std::byte*>(a), k, reinterpret_cast<const std::byte*>(b), columns,
-       reinterpret_cast<std::byte*>(c), columns * sizeof(std::int32_t), false});
+       reinterpret_cast<std::byte*>(c), columns * sizeof(std::int32_t), false},
+      ahead);
 }
 
 }  // namespace seqtrain::kernels::tile

@@ -76,6 +76,21 @@ TYPED_TEST(Gemm, IsExactForSmallIntegersOfAnyShape) {
   }
 }
 
+TYPED_TEST(Gemm, FetchesWhatIsAheadWithoutAnotherResult) {
+  const std::vector<float> later(64 * 100);
+  for (const std::size_t k : depths) {
+    const Panel<TypeParam> panel{k, 64, 0.3F};
+    const auto x = panel.input(0.7F);
+    for (const std::size_t rows : {1U, 16U, 17U, 50U}) {
+      std::vector<float> y(rows * (64 + panel.gap), 7);
+      const TileGuard tiles;
+      multiply_panel(rows, k, x.data(), panel.ld(), panel.packed.data(), y.data(), 64 + panel.gap,
+                     true, 64, Ahead::of(later.data(), 64, 64, 100));
+      EXPECT_EQ(y, panel.multiply(x.data(), rows, true)) << k << ' ' << rows;
+    }
+  }
+}
+
 TEST(Gemm, TilesComputeARowsBitsAloneOrAmongOthers) {
   if (!has_tiles()) GTEST_SKIP() << "the processor has no tiles";
   for (const std::size_t k : depths) {

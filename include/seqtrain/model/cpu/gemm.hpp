@@ -11,6 +11,7 @@
 #include <ATen/native/CPUBlas.h>
 #include <c10/util/BFloat16.h>
 
+#include <seqtrain/kernels/ahead.hpp>
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/float_product.hpp>
@@ -21,6 +22,7 @@
 
 namespace seqtrain::model::cpu {
 
+using kernels::Ahead;
 using kernels::Bf16;
 
 /// Columns of a panel of a packed factor.
@@ -37,20 +39,24 @@ inline constexpr std::size_t panel = 64;
 #endif
 }
 
+/// Tells whether products of T are computed by tiles.
+template <class T>
+[[nodiscard]] bool multiplies_by_tiles() {
+  return has_tiles() && sizeof(T) == sizeof(Bf16);
+}
+
 /// Returns the number of rows that a product's kernel computes at once. AMX has tiles of 16 rows,
 /// and a part of a tile takes as long as a whole one.
 template <class T>
 [[nodiscard]] std::size_t rows_at_once() {
-  return has_tiles() && sizeof(T) == sizeof(Bf16) ? 16 : 8;
+  return multiplies_by_tiles<T>() ? 16 : 8;
 }
 
-/// Prefetches `count` numbers into the second-level cache for products of T, unless these are by
-/// tiles: they are so fast that prefetching takes more time than it saves.
-template <class T, class Number>
-void prefetch(const Number* from, std::size_t count) {
-  if (rows_at_once<T>() == 16) return;
-  constexpr std::size_t line = 64 / sizeof(Number);
-  for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
+/// Fetches all that is ahead at once, unless products of T are by tiles: they take less time than
+/// that would.
+template <class T>
+void fetch_unless_tiles(const Ahead& ahead) {
+  if (!multiplies_by_tiles<T>()) kernels::fetch(ahead);
 }
 
 namespace detail {
@@ -132,17 +138,19 @@ struct TileGuard {
 /// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). Without tiles and
 /// without products of its own it uses oneDNN's batch-reduced product, which keeps a kernel for
 /// each shape that it has met, so m is divided into blocks. k is divided into blocks whose part of
-/// b stays in the second-level cache.
+/// b stays in the second-level cache. What is ahead is fetched before or during the product.
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
-                    float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {
+                    float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel,
+                    const Ahead& ahead = {}) {
 #if SEQTRAIN_HAS_CLONES
   if constexpr (sizeof(T) == sizeof(Bf16)) {
     if (has_tiles()) {
-      return kernels::tile::multiply(m, k, a, ld_a, b, columns, c, ld_c, accumulate);
+      return kernels::tile::multiply(m, k, a, ld_a, b, columns, c, ld_c, accumulate, ahead);
     }
   }
 #endif
+  kernels::fetch(ahead);
   if (detail::multiplies_itself<T>()) {
     thread_local Buffer<float> scratch;
     return kernels::multiply_floats(

@@ -177,17 +177,19 @@ class InferenceLinear {
   };
 
   /// Computes y = x b, where b [k, columns] is packed as one panel, and calls use(row, column, y)
-  /// with each vector of y. `block` [rows, columns] is scratch memory.
+  /// with each vector of y. `block` [rows, columns] is scratch memory. Fetches what is `next`.
   template <std::size_t multiple, class Use>
   static void multiply(Rows x, std::size_t rows, std::size_t k, const Bf16* b, std::size_t columns,
-                       float* block, Use use) {
+                       float* block, Use use, const Ahead& next = {}) {
     const bool itself = multiplies_itself(k);
     each_part(rows, [&](std::size_t first, std::size_t count) {
       const Bf16* const values = x.values + first * x.ld;
+      const Ahead ahead = first == 0 ? next : Ahead{};
       if (itself) {
+        kernels::fetch(ahead);
         kernels::multiply_bf16<multiple>(values, x.ld, count, k, b, columns, block, columns);
       } else {
-        multiply_panel(count, k, values, x.ld, b, block, columns, false, columns);
+        multiply_panel(count, k, values, x.ld, b, block, columns, false, columns, ahead);
       }
       each_vector(block, count, columns, from_row(first, use));
     });
@@ -212,20 +214,25 @@ class InferenceLinear {
   template <class Use>
   void multiply_weights(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
                         Use use) const {
-    if (int8_) return multiply_bytes(x.quantized, rows, int8_panel(index), block, use);
-    multiply<panel>({x.values, in()}, rows, in(), linear_.forward_panel(index), panel, block, use);
+    if (int8_) return multiply_bytes(x.quantized, rows, index, block, use);
+    const auto [weights, next] = linear_.forward_panel(index);
+    multiply<panel>({x.values, in()}, rows, in(), weights, panel, block, use, next);
   }
 
   template <class Use>
-  void multiply_bytes(const kernels::QuantizedRows& x, std::size_t rows,
-                      const kernels::Int8Panel& weights, float* block, Use use) const {
+  void multiply_bytes(const kernels::QuantizedRows& x, std::size_t rows, std::size_t index,
+                      float* block, Use use) const {
+    const kernels::Int8Panel weights = int8_panel(index);
     auto* const sums = reinterpret_cast<std::int32_t*>(block);
     each_part(rows, [&](std::size_t first, std::size_t count) {
       const auto some = x.from(first, in());
       const auto give = from_row(first, use);
 #if SEQTRAIN_HAS_CLONES
       if (has_tiles()) {
-        return kernels::multiply_int8_by_tiles(some, count, in(), weights, panel, sums, give);
+        const bool is_last = (index + 1) * panel == linear_.out();
+        const Ahead next =
+            is_last ? Ahead{} : Ahead::of(weights.weights + panel * in(), panel * in());
+        return kernels::multiply_int8_by_tiles(some, count, in(), weights, panel, sums, give, next);
       }
 #endif
       kernels::multiply_int8<panel>(some, count, in(), weights, panel, sums, give);

@@ -138,13 +138,17 @@ class PackedLinear {
   [[nodiscard]] LowRankMaps<T>& low_rank() { return low_rank_; }
   [[nodiscard]] LowRankMaps<T> take_low_rank() { return std::move(low_rank_); }
 
-  /// Returns the columns from panel * index on of the forward pass's factor [in, out]. Begins to
-  /// fetch the next panel.
-  [[nodiscard]] const T* forward_panel(std::size_t index) const {
+  /// A panel of a factor, and the next one, which will soon be read.
+  struct Panel {
+    const T* numbers;
+    Ahead next;
+  };
+  /// Returns the columns from panel * index on of the forward pass's factor [in, out].
+  [[nodiscard]] Panel forward_panel(std::size_t index) const {
     return panel_of(packed_->forward(), index, in_, out_);
   }
   /// Returns the columns from panel * index on of the backward pass's factor [out, in].
-  [[nodiscard]] const T* backward_panel(std::size_t index) const {
+  [[nodiscard]] Panel backward_panel(std::size_t index) const {
     return panel_of(packed_->backward(), index, out_, in_);
   }
 
@@ -228,10 +232,10 @@ class PackedLinear {
   }
 
   /// Returns a panel of a packed factor [k, n].
-  static const T* panel_of(const T* factor, std::size_t index, std::size_t k, std::size_t n) {
-    const T* const wanted = factor + index * panel * k;
-    if ((index + 1) * panel < n) prefetch<T>(wanted + panel * k, panel * k);
-    return wanted;
+  static Panel panel_of(const T* factor, std::size_t index, std::size_t k, std::size_t n) {
+    const T* const numbers = factor + index * panel * k;
+    const bool is_last = (index + 1) * panel == n;
+    return {numbers, is_last ? Ahead{} : Ahead::of(numbers + panel * k, panel * k)};
   }
 
   std::vector<Part> parts_;
@@ -316,9 +320,9 @@ class Product {
   void operator()(std::size_t column, float* to, std::size_t ld) const {
     const bool ahead = pass_ == Pass::forward;
     const std::size_t depth = ahead ? linear_->in() : linear_->out();
-    const T* const factor =
+    const auto [factor, next] =
         ahead ? linear_->forward_panel(column / panel) : linear_->backward_panel(column / panel);
-    multiply_panel(rows_, depth, x_, depth, factor, to, ld, false);
+    multiply_panel(rows_, depth, x_, depth, factor, to, ld, false, panel, next);
     if (reduced_ == nullptr) return;
     linear_->low_rank().expand(pass_, reduced_, rows_, column, to, ld, *memory_);
   }

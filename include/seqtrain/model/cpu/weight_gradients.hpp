@@ -228,7 +228,7 @@ class WeightGradients {
     tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
       const auto& [product, row] = tasks[i];
       const auto& [linear, input, gradient, rows, site] = products[product];
-      prefetch<T>(input + row * linear->in(), rows_of_task * linear->in());
+      fetch_unless_tiles<T>(Ahead::of(input + row * linear->in(), rows_of_task * linear->in()));
       for (std::size_t column = 0; column < linear->in(); column += panel) {
         kernels::pack_panel(input + row * linear->in() + column, linear->in(), rows_of_task, panel,
                             packed + offsets_[product] + column * rows + row * panel);
@@ -252,17 +252,16 @@ class WeightGradients {
     for (std::size_t column = 0; column < linear->in(); column += panel) {
       const T* const factor = packed_.data() + offset + column * rows;
       const bool is_last = column + panel == linear->in();
-      if (!is_last) prefetch<T>(factor + panel * rows, panel * rows);
+      if (!is_last) fetch_unless_tiles<T>(Ahead::of(factor + panel * rows, panel * rows));
       if (linear->transposed()) {
         add_transposed(transposed, factor, rows, to.weight + column * to.ld, to.ld);
         continue;
       }
-      for (std::size_t i = 0; !is_last && i < panel; ++i) {
-        prefetch<T>(to.weight + i * to.ld + column + panel, panel);
-      }
+      const Ahead next =
+          is_last ? Ahead{} : Ahead::of(to.weight + column + panel, panel, panel, to.ld);
       for_each_block(rows, [&](std::size_t row, std::size_t size) {
         multiply_panel(panel, size, transposed + row * panel, size, factor + row * panel,
-                       to.weight + column, to.ld, true);
+                       to.weight + column, to.ld, true, panel, row == 0 ? next : Ahead{});
       });
     }
   }

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+
+#include <seqtrain/kernels/clones.hpp>
+
+namespace seqtrain::kernels {
+
+/// Memory that will soon be read or written: `rows` rows of `bytes` bytes that begin `ld` bytes
+/// apart. It may be fetched into the second-level cache beforehand.
+struct Ahead {
+  const std::byte* from = nullptr;
+  std::size_t rows = 0;
+  std::size_t bytes = 0;  ///< a multiple of a cache line, which has 64
+  std::size_t ld = 0;
+
+  /// Returns the `count` numbers from `from` on.
+  template <class Number>
+  [[nodiscard]] static Ahead of(const Number* from, std::size_t count) {
+    return of(from, 1, count, count);
+  }
+
+  /// Returns `columns` numbers of each row. Rows are `ld` numbers apart.
+  template <class Number>
+  [[nodiscard]] static Ahead of(const Number* from, std::size_t rows, std::size_t columns,
+                                std::size_t ld) {
+    return {reinterpret_cast<const std::byte*>(from), rows, columns * sizeof(Number),
+            ld * sizeof(Number)};
+  }
+};
+
+/// Fetches memory in equal steps.
+class Fetching {
+ public:
+  /// All is fetched after `steps` steps, at least one.
+  Fetching(const Ahead& ahead, std::size_t steps)
+      : left_{ahead}, lines_{(ahead.rows * (ahead.bytes / line) + steps - 1) / steps} {}
+
+  SEQTRAIN_INLINE void step() {
+    step([](const std::byte* address) { __builtin_prefetch(address, 0, 2); });
+  }
+
+  /// Calls use(address) for each cache line of a step.
+  template <class Use>
+  SEQTRAIN_INLINE void step(const Use& use) {
+    for (std::size_t i = 0; i < lines_ && left_.rows > 0; ++i) {
+      use(left_.from + offset_);
+      offset_ += line;
+      if (offset_ < left_.bytes) continue;
+      offset_ = 0;
+      left_.from += left_.ld;
+      --left_.rows;
+    }
+  }
+
+ private:
+  static constexpr std::size_t line = 64;
+  Ahead left_;
+  std::size_t lines_;  // in a step
+  std::size_t offset_ = 0;
+};
+
+/// Fetches all at once.
+inline void fetch(const Ahead& ahead) {
+  Fetching{ahead, 1}.step();
+}
+
+}  // namespace seqtrain::kernels
