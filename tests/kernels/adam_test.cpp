@@ -56,6 +56,21 @@ TEST(AdamKernel, UpdatesStretchesOfAnyLength) {
   }
 }
 
+TEST(AdamKernel, TakesNoGradientsForZeros) {
+  for (const std::size_t count : {1U, 16U, 33U, 1000U}) {
+    Numbers expected{count + 3};
+    expected.gradient.assign(count + 3, 0);
+    Numbers numbers = expected;
+    adam(adam_factors, expected.rows(), count);
+    AdamRows rows = numbers.rows();
+    rows.gradient = nullptr;
+    adam(adam_factors, rows, count);
+    EXPECT_EQ(numbers.value, expected.value) << count;
+    EXPECT_EQ(numbers.exp_avg, expected.exp_avg) << count;
+    EXPECT_EQ(numbers.exp_avg_sq, expected.exp_avg_sq) << count;
+  }
+}
+
 TEST(AdamKernel, LeavesWhatNeverHadAGradient) {
   Numbers numbers{40};
   for (auto* zero : {&numbers.gradient, &numbers.exp_avg, &numbers.exp_avg_sq}) {

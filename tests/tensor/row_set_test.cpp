@@ -25,6 +25,19 @@ TEST(RowSet, TellsRunsInTheirOrder) {
   EXPECT_EQ(runs(set), (Runs{{0, 1}, {2, 4}, {7, 8}}));
 }
 
+TEST(RowSet, HasTheRowsThatAnotherHasNot) {
+  RowSet set{5};
+  RowSet other{5};
+  set.fill();
+  EXPECT_EQ(runs(set), (Runs{{0, 5}}));
+  other.insert(1);
+  other.insert(4);
+  set.remove(other);
+  EXPECT_EQ(runs(set), (Runs{{0, 1}, {2, 4}}));
+  set.remove(set);
+  EXPECT_EQ(runs(set), Runs{});
+}
+
 TEST(RowSet, RemembersWhichChangesItTakesIntoAccount) {
   RowSet set{4};
   EXPECT_EQ(set.changes(), 0);

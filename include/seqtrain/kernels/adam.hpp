@@ -30,13 +30,13 @@ struct AdamFactors {
 /// The values, gradients and moments of a part of a parameter.
 struct AdamRows {
   float* value;
-  float* gradient;
+  float* gradient;  ///< null if all are zero
   float* exp_avg;
   float* exp_avg_sq;
 
   /// Returns the numbers from `i` on.
   [[nodiscard]] AdamRows from(std::size_t i) const {
-    return {value + i, gradient + i, exp_avg + i, exp_avg_sq + i};
+    return {value + i, gradient == nullptr ? nullptr : gradient + i, exp_avg + i, exp_avg_sq + i};
   }
 };
 
@@ -123,14 +123,14 @@ SEQTRAIN_INLINE void advance(const AdamFactors& f, const Floats& gradient, Float
 /// Updates one vector of numbers and sets their gradients to zero.
 template <class Floats>
 SEQTRAIN_INLINE void update(const AdamFactors& f, const AdamRows& rows) {
-  Floats value, g, m, v, root;
+  Floats value, g{}, m, v, root;
   load(rows.value, value);
-  load(rows.gradient, g);
+  if (rows.gradient != nullptr) load(rows.gradient, g);
   load(rows.exp_avg, m);
   load(rows.exp_avg_sq, v);
   advance(f, g, value, m, v, root);
   store(rows.value, value);
-  store(rows.gradient, Floats{});
+  if (rows.gradient != nullptr) store(rows.gradient, Floats{});
   store(rows.exp_avg, m);
   store(rows.exp_avg_sq, v);
 }
@@ -199,11 +199,15 @@ inline void adam(AdamFactors factors, AdamRows rows, std::size_t count) {
     for (; i + width <= count; i += width) detail::update<Floats>(f, r.from(i));
     if (i == count) return;
     float parts[4][width] = {};
-    float* const from[4] = {rows.value + i, rows.gradient + i, rows.exp_avg + i,
-                            rows.exp_avg_sq + i};
-    for (std::size_t k = 0; k < 4; ++k) std::copy_n(from[k], count - i, parts[k]);
-    detail::update<Floats>(factors, {parts[0], parts[1], parts[2], parts[3]});
-    for (std::size_t k = 0; k < 4; ++k) std::copy_n(parts[k], count - i, from[k]);
+    float* const from[4] = {rows.value + i, rows.exp_avg + i, rows.exp_avg_sq + i,
+                            rows.gradient == nullptr ? nullptr : rows.gradient + i};
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (from[k] != nullptr) std::copy_n(from[k], count - i, parts[k]);
+    }
+    detail::update<Floats>(factors, {parts[0], parts[3], parts[1], parts[2]});
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (from[k] != nullptr) std::copy_n(parts[k], count - i, from[k]);
+    }
   });
 }
 

@@ -28,6 +28,14 @@ class RowSet {
     for (std::size_t row = 0; row < has_.size(); ++row) has_[row] |= other.has_[row];
   }
 
+  /// Removes the rows of another set of this size.
+  void remove(const RowSet& other) {
+    for (std::size_t row = 0; row < has_.size(); ++row) {
+      if (other.has_[row] != 0) has_[row] = 0;
+    }
+  }
+
+  void fill() { std::ranges::fill(has_, 1); }
   void clear() { std::ranges::fill(has_, 0); }
 
   /// Returns the number of the table's changes (`changes_of`) that the set includes. Operators that
