@@ -54,6 +54,7 @@ class Fetching {
   Fetching(const Ahead& ahead, std::size_t steps)
       : left_{ahead}, lines_{(ahead.rows * (ahead.bytes / cache_line) + steps - 1) / steps} {}
 
+  /// Begins to fetch the lines of a step.
   SEQTRAIN_INLINE void step() {
     step([](const std::byte* address) SEQTRAIN_INLINE_LAMBDA { fetch_line(address); });
   }
